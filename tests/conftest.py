@@ -7,6 +7,8 @@ import gc
 import os
 import shutil
 import signal
+import zlib
+from collections import defaultdict
 from pathlib import Path
 
 import hypothesis
@@ -14,10 +16,11 @@ import pytest
 
 from npulint.catalogue import collect, compiled, load, messages
 from npulint.catalogue.schema import parse_check
+from scripts.measured_tests import limits
 from tests import fix_checks
 from tests.project_support import Project
 
-SLOW = Path(__file__).parent / "slow.txt"
+SLOW, NIGHTLY = Path(__file__).parent / "slow.txt", Path(__file__).parent / "nightly.txt"
 
 # machines are busy, and no test is about a deadline
 hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
@@ -43,13 +46,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what opens a browser, and what was measured to be slow."""
+    """Mark what opens a browser, what was measured to be slow, and what of it runs at night only."""
     listed = frozenset(SLOW.read_text(encoding="utf-8").split())
+    daily = limits(NIGHTLY.read_text(encoding="utf-8"))
+    costly: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.nodeid.partition("[")[0] in listed:
+        function = item.nodeid.partition("[")[0]
+        if function in listed:
             item.add_marker(pytest.mark.slow)
         if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
+        if function in daily and not any(mark.name in ("nightly", "daily") for mark in item.iter_markers()):
+            costly[function].append(item)
+    for function, cases in costly.items():
+        for case in sorted(cases, key=lambda case: zlib.crc32(case.nodeid.encode()))[daily[function] :]:
+            case.add_marker(pytest.mark.nightly)
 
 
 def pytest_collection_finish() -> None:

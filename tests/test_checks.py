@@ -85,6 +85,7 @@ def test_codes_allowed_in_good_examples_exist(check: Check) -> None:
     assert {code for example in check.examples for code in example.also} <= codes - {check.code}
 
 
+@pytest.mark.daily
 @each_check
 def test_the_examples_hold(check: Check) -> None:
     from npulint.fix_command import fixed_example

@@ -223,6 +223,7 @@ def test_how_an_item_stands(answer: str, failures: int, word: str) -> None:
     assert status(ChecklistItem("i", "", answer, failures=(Evidence("a.py", Span()),) * failures)) == word
 
 
+@pytest.mark.daily
 @each_item
 def test_the_examples_hold(item: ItemDefinition) -> None:
     def compare(files: dict[str, str], target: dict[str, str]) -> Comparison | None:

@@ -116,6 +116,7 @@ OTHERS = (
     "compare a b --no-cache --jobs 2 --exit-zero",
     "port a --no-cache --diff",
     "effort . --no-cache",
+    "reveal a",
     "versions torch==2.1.0",
     "doctor",
     "doctor --python {bare}",
@@ -148,6 +149,7 @@ def test_no_process_of_a_command_runs_a_file_of_the_folder(trap: Trap, method: s
     assert trap.sprung() == []
 
 
+@pytest.mark.daily
 @pytest.mark.slow
 def test_no_command_runs_a_file_of_the_folder(trap: Trap) -> None:
     said = trap.run(str(DRIVER), "spawn", *_words(OTHERS, trap))

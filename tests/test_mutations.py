@@ -92,6 +92,7 @@ def test_few_are_missed() -> None:
     assert set(_MISSED) <= {named(case) for case in mutations()}
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("case", _cases())
 def test_what_was_changed_is_found_and_nothing_else(case: Case, tmp_path: Path) -> None:
     before, after = case.sides()
@@ -122,6 +123,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Counter[s
     return codes
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize(("program", "name"), _rewritten())
 def test_a_rewritten_program_is_the_same(
     program: str, name: str, tmp_path: Path, alone: Callable[[str], Counter[str]]

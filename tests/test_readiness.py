@@ -38,6 +38,7 @@ GPU = """
     """
 
 
+@pytest.mark.daily
 @each_item
 def test_the_examples_hold(item: ItemDefinition) -> None:
     from npulint.pipeline import check_sources

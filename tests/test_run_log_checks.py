@@ -64,6 +64,7 @@ def test_the_check_of_the_source_joins_the_one_of_the_run(pattern: Pattern) -> N
     assert source.family == "graph" or source.code in CHECKS[pattern.finding].joins
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("pattern", [one for one in TOLD if one.kind != "context"], ids=lambda one: one.id)
 def test_a_log_with_one_message_has_one_finding(pattern: Pattern, tmp_path: Path) -> None:
     told = said(tmp_path, train=f"{NPU}begin\n{pattern.example}\n")

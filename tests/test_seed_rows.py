@@ -56,6 +56,7 @@ def test_every_case_has_enough_spellings() -> None:
         assert {*case.open} <= {*STYLES}, name
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize(("name", "style"), rows())
 def test_a_pitfall_is_reported_in_every_spelling_and_its_twin_is_not(name: str, style: str) -> None:
     case = table()[name]

@@ -48,6 +48,7 @@ def test_every_difference_has_enough_spellings() -> None:
         assert len(combinations(name)) >= FEWEST, name
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize(("name", "styles"), cases())
 def test_a_difference_is_reported_in_every_spelling_and_equal_programs_are_not(
     name: str, styles: tuple[str, str]

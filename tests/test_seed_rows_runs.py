@@ -56,6 +56,7 @@ RUNS: dict[str, tuple[str, list[Step], list[Step]]] = {
 }
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("style", FORMATS)
 @pytest.mark.parametrize("name", RUNS)
 def test_what_a_log_shows_is_reported_in_every_format(name: str, style: str) -> None:

@@ -26,7 +26,7 @@ from scripts.docsite.generate import pages, redirects, renamed_checks, retired, 
 from scripts.docsite.guides import AUTHORS, DOCS, filled, readme_section, source
 from scripts.docsite.markup import inline, link, url
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 CATALOGUE = load_catalogue(())
 RULES = all_rules(CATALOGUE)

@@ -82,6 +82,7 @@ def test_there_are_enough_of_them() -> None:
     assert len(_MISSED) <= 0.02 * len(names)
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize(("case", "apart"), _cases())
 def test_what_was_changed_is_told_and_its_item_is_not_consistent(case: SmallCase, apart: bool) -> None:
     items, places = compared(case), changed_places(*case.sides())

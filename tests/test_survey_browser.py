@@ -14,7 +14,7 @@ from tests.survey_support import broken, large, row, summed
 from tests.test_report_html_browser import DESKTOP, OVERFLOW, PHONE, Open, Opened, browser, opened
 
 __all__ = ["browser", "opened"]
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 NAMES = "Array.from(document.querySelectorAll('#rows tbody tr:not(.more) th'), th => th.firstChild.textContent)"
 SHOWN = "document.querySelector('[name=shown]').value"

@@ -109,6 +109,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NPULINT_LANG", "en")
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("name", parameters(SOUND, str, per_group=1))
 def test_a_sound_program_has_no_error(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, found, said = tried(tmp_path, SOUND[name], capsys)

@@ -131,6 +131,8 @@ DOCTOR = (
     DOCTOR_OUTPUT,
 )
 
+START = Option("start", "text", "run", metavar="COMMAND", config=False)
+
 COMMANDS: tuple[Command, ...] = (
     Command("check", "check", "PATHS", OPTIONS),
     Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, most=2),
@@ -143,6 +145,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("versions", "versions", "PACKAGES", (TARGET, LIST_FORMAT, LANG)),
     Command("doctor", "doctor", "SNAPSHOT", (*DOCTOR, LANG, CHECKS), most=1),
     Command("facts", "facts", "FILE", (LIST_FORMAT, LANG), least=1, most=1),
+    Command("reveal", "reveal", "PROJECT", (START, LIST_FORMAT, LANG), least=1, most=1),
     Command("new", "new", "FAMILY/NAME", (CHECKS, LANG), least=1, most=1),
     Command("test", "examples", "FILES", (CHECKS, LANG)),
     Command("server", "server", "", (STDIO, LANG)),

@@ -17,7 +17,7 @@ def assign(m: Machine, target: ast.expr, value: Value) -> None:
     elif isinstance(target, (ast.Tuple, ast.List)):
         _unpack(m, target.elts, value)
     elif isinstance(target, ast.Attribute):
-        attributes.set_value(m, m.evaluate(target.value), target.attr, value.through(m.path, target.lineno))
+        attributes.set_value(m, m.evaluate(target.value), m.mangled(target.attr), value.through(m.path, target.lineno))
     elif isinstance(target, ast.Subscript):
         holder = m.evaluate(target.value)
         items.store_item(m, holder, m.evaluate(target.slice), value.through(m.path, target.lineno))
@@ -56,8 +56,8 @@ def augment(m: Machine, node: ast.AugAssign) -> None:
         bind(m, target.id, _combined(m, node, before))
     elif isinstance(target, ast.Attribute):
         holder = m.evaluate(target.value)
-        before = attributes.get(m, holder, target.attr)
-        attributes.set_value(m, holder, target.attr, _combined(m, node, before))
+        before = attributes.get(m, holder, m.mangled(target.attr))
+        attributes.set_value(m, holder, m.mangled(target.attr), _combined(m, node, before))
     elif isinstance(target, ast.Subscript):
         holder = m.evaluate(target.value)
         key = m.evaluate(target.slice)
@@ -75,7 +75,7 @@ def delete(m: Machine, target: ast.expr) -> None:
     if isinstance(target, ast.Name):
         unbind(m, target.id)
     elif isinstance(target, ast.Attribute):
-        attributes.delete(m, m.evaluate(target.value), target.attr)
+        attributes.delete(m, m.evaluate(target.value), m.mangled(target.attr))
     elif isinstance(target, ast.Subscript):
         holder = m.evaluate(target.value)
         items.delete_item(m, holder, m.evaluate(target.slice))

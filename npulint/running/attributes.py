@@ -6,8 +6,7 @@ from typing import Final
 
 from npulint.running import items
 from npulint.running.machine import NO_KIND, Arguments, Machine
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Absent, Const, Value, const, joined, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Absent, Const, Obj, Value, const, joined, unknown
 
 BUILT_IN: Final = {"list": "builtins.list", "tuple": "builtins.tuple", "dict": "builtins.dict", "set": "builtins.set"}
 """The built-in types of objects that have their own kind."""
@@ -30,6 +29,9 @@ def get(m: Machine, holder: Value, name: str) -> Value:
         if not value.may_be_absent:
             return value
         if value.single is ABSENT:
+            if name.startswith("__") and name.endswith("__"):  # Python gives many that are not modelled
+                m.may_throw("AttributeError")
+                return UNKNOWN
             _no_attribute(m, one, name)
         m.may_throw("AttributeError")
         return value.without(ABSENT)
@@ -55,6 +57,8 @@ def attribute_of(m: Machine, one: Const | Obj, name: str) -> Value:
         return _of_module(m, one, name)
     if kind == "symbol":
         return _of_symbol(m, one, name)
+    if kind in BUILT_IN and one.name:
+        return _of_named_container(m, one, name)
     if kind in BUILT_IN:
         return _method_of(m, BUILT_IN[kind], one, name)
     if kind == "function":
@@ -63,6 +67,24 @@ def attribute_of(m: Machine, one: Const | Obj, name: str) -> Value:
         return _of_super(m, one, name)
     handler = m.kinds.get(kind, NO_KIND).attribute
     return UNKNOWN if handler is None else handler(m, one, name)
+
+
+_OF_FROZEN: Final = frozenset(
+    "union intersection difference symmetric_difference issubset issuperset isdisjoint copy __len__".split()
+)
+
+
+def _of_named_container(m: Machine, one: Obj, name: str) -> Value:
+    """An attribute of a frozenset, OrderedDict or defaultdict."""
+    if one.name == "<namespace>" or (one.name == "frozenset" and name in _OF_FROZEN):
+        return _method_of(m, BUILT_IN[one.kind], one, name)
+    if one.name == "frozenset":
+        return ABSENT_VALUE if m.has_method("builtins.set", name) and not name.startswith("__") else UNKNOWN
+    is_own = one.name == "OrderedDict" and name in ("popitem", "move_to_end")
+    if m.has_method("builtins.dict", name) and not is_own:
+        return _method_of(m, BUILT_IN[one.kind], one, name)
+    symbol = m.heap.symbol(f"collections.{one.name}.{name}")
+    return Value((m.heap.make("method", symbol.name, data=(symbol, Value((one,)))),), True)
 
 
 def _method_of(m: Machine, type_name: str, one: Const | Obj, name: str) -> Value:
@@ -102,21 +124,43 @@ def _of_instance(m: Machine, one: Obj, name: str) -> Value:
     if name == "__class__":
         return Value((one.cls,))
     if name == "__dict__":
-        return Value((m.namespace(one),))
+        return UNKNOWN if one.cls in m.slots else Value((m.namespace(one),))
+    if name in ("__class__", "__doc__"):
+        return UNKNOWN
     custom = _own_method(m, one.cls, "__getattribute__")
     if custom is not None:
         m.may_throw()
         return UNKNOWN
     shared, home = class_attribute(m, one.cls, name)
     first = shared.single
-    if isinstance(first, Obj) and first.kind == "property":
-        return _of_property(m, first, one)
+    if isinstance(first, Obj) and first.kind == "property" and first.name != "cached":
+        return _property_or_fallback(m, first, one, name)
     own = m.heap.get(one, name)
+    is_descriptor = any(isinstance(part, Obj) and part.kind == "instance" for part in shared.alternatives)
+    if is_descriptor and own.single is not ABSENT and _has_setter(m, shared):
+        through = bind(m, shared.without(ABSENT), one, home)
+        return through if own.may_be_absent and not own.alternatives[1:] else joined([through, own.without(ABSENT)])
     if not own.may_be_absent:
         return own
     bound = ABSENT_VALUE if shared.single is ABSENT else bind(m, shared, one, home)
     result = joined([own.without(ABSENT), bound]) if own.single is not ABSENT else bound
     return _or_fallback(m, one, name, result) if result.may_be_absent else result
+
+
+def _has_setter(m: Machine, value: Value) -> bool:
+    """Whether what a class has by a name decides about it before the instance does."""
+    parts = [part for part in value.alternatives if isinstance(part, Obj) and part.kind == "instance"]
+    return any(m.class_attribute(part, "__set__") is not None for part in parts)  # perhaps only where a condition held
+
+
+def _property_or_fallback(m: Machine, part: Obj, one: Obj, name: str) -> Value:
+    """What a property gives; where it raises AttributeError, ``__getattr__`` is asked."""
+    assert one.cls is not None
+    fallback = _own_method(m, one.cls, "__getattr__")
+    if fallback is None:
+        return _of_property(m, part, one)
+    asked = bind(m, fallback, one, one.cls)
+    return m.value_of_branches([lambda: _of_property(m, part, one), lambda: m.call(asked, Arguments([const(name)]))])
 
 
 def _or_fallback(m: Machine, one: Obj, name: str, result: Value) -> Value:
@@ -135,8 +179,17 @@ def _or_fallback(m: Machine, one: Obj, name: str, result: Value) -> Value:
     if special is not None:
         return joined([*parts, special])
     if m.extends_unseen(one):
-        return joined([*parts, unknown(f"{m.unseen_base(one)}().{name}")])
+        return joined([*parts, unseen_method(m, one, m.unseen_base(one), name)])
     return result
+
+
+def unseen_method(m: Machine, one: Obj, base: str, name: str) -> Value:
+    """What an instance has by a name from a base that is not seen: perhaps a method, which gets hold of it."""
+    reason = f"{base}().{name}"
+    if name == "__init__":
+        return unknown(reason)
+    symbol = m.heap.symbol(f"{base}.{name}")
+    return Value((m.heap.make("method", symbol.name, data=(symbol, Value((one,)))),), True, reason)
 
 
 def _own_method(m: Machine, cls: Obj, name: str) -> Value | None:
@@ -162,7 +215,7 @@ def bind(m: Machine, value: Value, one: Obj, home: Obj | None) -> Value:
 
 
 def _bound(m: Machine, part: Obj, one: Obj) -> Obj | Value:
-    if part.kind == "function":
+    if part.kind in ("function", "cached", "contextmanager", "dispatch"):
         return Value((m.heap.make("method", part.name, data=(part, Value((one,)))),))
     if part.kind == "property":
         return _of_property(m, part, one)
@@ -210,7 +263,7 @@ def _of_class(m: Machine, cls: Obj, name: str) -> Value:
     if name == "__mro__":
         return m.heap.sequence("tuple", [Value((base,)) for base in m.mro(cls)])
     if name == "__dict__":
-        return UNKNOWN
+        return Value((m.namespace(cls),))
     special = m.class_member(cls, name)
     if special is not None:
         return special
@@ -218,7 +271,7 @@ def _of_class(m: Machine, cls: Obj, name: str) -> Value:
     if value.single is ABSENT:
         if m.class_extends_unseen(cls):
             return unknown(f"{cls.name}.{name}")
-        return NONE if name == "__doc__" else ABSENT_VALUE
+        return ABSENT_VALUE
     parts: list[Value] = []
     for one in value.alternatives:
         if isinstance(one, Obj) and one.kind == "classmethod":
@@ -243,7 +296,7 @@ def _of_super(m: Machine, one: Obj, name: str) -> Value:
                 return bind(m, value, instance, base)
             return value
         if base.kind == "symbol" and m.is_unseen(base.name):
-            return unknown(f"{base.name}.{name}")
+            return unseen_method(m, instance, base.name, name)
     special = m.super_member(one, name)
     return ABSENT_VALUE if special is None else special
 
@@ -267,9 +320,10 @@ def _of_module(m: Machine, module: Obj, name: str) -> Value:
 
 def _of_symbol(m: Machine, symbol: Obj, name: str) -> Value:
     value = m.heap.get(symbol, name)
-    if value.single is not ABSENT:
+    if not value.may_be_absent:
         return value
-    return m.library_attribute(symbol.name, name)
+    own = m.library_attribute(symbol.name, name)
+    return own if value.single is ABSENT else joined([value.without(ABSENT), own])
 
 
 def _of_function(m: Machine, function: Obj, name: str) -> Value:
@@ -278,9 +332,11 @@ def _of_function(m: Machine, function: Obj, name: str) -> Value:
         return value
     if name in ("__name__", "__qualname__"):
         return const(function.name) if "." not in function.name or name == "__name__" else UNKNOWN
-    if name.startswith("__"):
-        return UNKNOWN
-    return ABSENT_VALUE
+    if name == "__dict__":
+        return Value((m.namespace(function),))
+    if name in ("__globals__", "__closure__"):
+        m.lost = True
+    return UNKNOWN if name.startswith("__") else ABSENT_VALUE
 
 
 # -- setting
@@ -323,6 +379,8 @@ def _set_on(m: Machine, one: Const | Obj, name: str, value: Value) -> None:
         if one.kind == "class" and m.class_setter(one, name, value):
             return
         m.heap.set(one, name, value)
+    elif one.kind in BUILT_IN and one.name:
+        m.lost = True  # the factory of a defaultdict, for instance
     elif (set_on_kind := m.kinds.get(one.kind, NO_KIND).set_attribute) is not None:
         set_on_kind(m, one, name, value)
     else:
@@ -332,6 +390,13 @@ def _set_on(m: Machine, one: Const | Obj, name: str, value: Value) -> None:
 def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
     """Set an attribute of an instance as ``object.__setattr__`` does."""
     assert one.cls is not None
+    if name == "__dict__":
+        _replace_attributes(m, one, value)
+        return
+    if name == "__class__":
+        m.lost = True
+    if one.cls.name == "builtins.object":
+        m.throw_new("AttributeError", f"'object' object has no attribute '{name}'")
     shared, _ = class_attribute(m, one.cls, name)
     descriptor = shared.single
     if isinstance(descriptor, Obj) and descriptor.kind == "property":
@@ -344,11 +409,38 @@ def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
     if isinstance(descriptor, Obj) and descriptor.kind == "instance":
         method = m.class_attribute(descriptor, "__set__")
         if method is not None:
-            m.call(method, Arguments([Value((one,)), value]))
+            given = Arguments([Value((one,)), value])
+            if method.is_open:  # perhaps it is not defined
+                m.branch([lambda: m.call(method, given), lambda: m.heap.set(one, name, value)])
+            else:
+                m.call(method, given)
             return
-    if m.is_frozen(one):
-        m.throw_new("AttributeError", f"cannot assign to field '{name}'")
+    if one.cls in m.enums and name in ("name", "value"):
+        m.throw_new("AttributeError", f"cannot set attribute '{name}'")
+    if m.is_frozen(one, name):
+        m.throw_new("dataclasses.FrozenInstanceError", f"cannot assign to field '{name}'")
+    _refuse_name(m, one, name)
     m.heap.set(one, name, value)
+
+
+def _replace_attributes(m: Machine, one: Obj, value: Value) -> None:
+    """Execute ``one.__dict__ = value``: of a new instance, whose attributes are then what the dict holds."""
+    other = value.single
+    held = items.builtin_part(other) if isinstance(other, Obj) else None
+    if isinstance(held, Obj) and held.kind == "dict" and not one.many and not m.heap.layout_of(one).keys:
+        one.store = held.store
+    else:
+        m.heap.escape([Value((one,)), value])
+
+
+def _refuse_name(m: Machine, one: Obj, name: str) -> None:
+    """Raise AttributeError for a name that is not among the slots of an instance."""
+    assert one.cls is not None
+    bases = [base for base in m.mro(one.cls) if base.name != "builtins.object"]
+    if m.slots and one.cls in m.slots and all(base in m.slots for base in bases):
+        names = frozenset[str]().union(*(m.slots[base] for base in bases))
+        if "__dict__" not in names and name not in names:
+            m.throw_new("AttributeError", f"'{one.name}' object has no attribute '{name}'")
 
 
 def delete(m: Machine, holder: Value, name: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from npulint.running import items
+from npulint.running import items, iterators, unsure
 from npulint.running.machine import (
     MOST_CALLS,
     NO_KIND,
@@ -16,10 +16,10 @@ from npulint.running.machine import (
     Exhausted,
     Frame,
     Machine,
+    Unbounded,
 )
 from npulint.running.scopes import FunctionNode, Scope, function_scope
-from npulint.values.objects import HAPPENED, Mark, Obj
-from npulint.values.value import NONE, UNKNOWN, Const, Value, joined, unknown
+from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Obj, Value, joined, unknown
 
 
 class FunctionData(NamedTuple):
@@ -49,12 +49,16 @@ def make_function(m: Machine, node: FunctionNode, name: str) -> Value:
     if scope is None:
         scope = m.scopes[node] = function_scope(node)
     owner = m.frame.locals if m.frame.scope.is_class else m.frame.owner
+    m.frame.capture()
     made = m.heap.make("function", name)
     made.data = FunctionData(node, m.frame, defaults, scope, owner)
     return Value((made,))
 
 
 # -- calling
+
+_REPLACED: Final = ("__code__", "__defaults__", "__kwdefaults__")
+"""What makes another function of one where it is set."""
 
 
 def call(m: Machine, callee: Value, arguments: Arguments, site: ast.AST | None = None) -> Value:
@@ -81,6 +85,8 @@ def call_one(m: Machine, one: Const | Obj, arguments: Arguments, site: ast.AST |
         return m.call_library(one.name, arguments, site)
     if kind == "partial":
         function, given = one.data
+        if not given.is_exact:
+            return m.unseen("partial()", [function, *given.all(), *arguments.all()])
         merged = Arguments(
             [*given.positional, *arguments.positional],
             {**given.keywords, **arguments.keywords},
@@ -114,8 +120,33 @@ def _call_method(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | Non
 def call_function(m: Machine, function: Obj, arguments: Arguments) -> Value:
     """What a function of the program gives."""
     data: FunctionData = function.data
-    if len(m.calls) >= MOST_CALLS or m.calls.count(function) >= SAME_CALLS:
-        return _cut(m, function, arguments)
+    if any(m.heap.get(function, name).single is not ABSENT for name in _REPLACED):
+        unsure.execute(m, lambda: _enter(m, function, Arguments(rest=UNKNOWN, options=UNKNOWN)))
+        return UNKNOWN
+    nested = m.calls.count(function)
+    if data.node in m.recursive:
+        if nested:
+            return m.unseen("", arguments.all())
+        return _call_recursive(m, function, arguments)
+    if nested >= SAME_CALLS:
+        raise Unbounded(data.node)
+    if len(m.calls) >= MOST_CALLS:
+        raise Exhausted
+    return _enter(m, function, arguments)
+
+
+def _call_recursive(m: Machine, function: Obj, arguments: Arguments) -> Value:
+    """A function that calls itself without a bound that is followed: once with what is given, and any number of times
+    with what is not known."""
+    results: list[Value] = []
+    m.may_not_return = True
+    unsure.execute(m, lambda: results.append(_enter(m, function, arguments)))
+    unsure.execute(m, lambda: _enter(m, function, Arguments(rest=UNKNOWN, options=UNKNOWN)))
+    return UNKNOWN if not results else results[0].joined(UNKNOWN)
+
+
+def _enter(m: Machine, function: Obj, arguments: Arguments) -> Value:
+    data: FunctionData = function.data
     m.step()
     names = m.heap.make("frame", function.name)
     frame = Frame(data.frame.module, data.scope, names, data.frame, data.node)
@@ -126,11 +157,6 @@ def call_function(m: Machine, function: Obj, arguments: Arguments) -> Value:
     if isinstance(data.node, ast.AsyncFunctionDef):
         return Value((m.heap.make("coroutine", function.name, data=frame),))
     return run_frame(m, frame)
-
-
-def _cut(m: Machine, function: Obj, arguments: Arguments) -> Value:
-    """A call that is not followed any more may do anything."""
-    raise Exhausted
 
 
 def run_frame(m: Machine, frame: Frame) -> Value:
@@ -151,6 +177,8 @@ def run_frame(m: Machine, frame: Frame) -> Value:
     finally:
         m.calls.pop()
         m.frame = caller
+    if not frame.is_captured:
+        frame.locals.kind = "left"
     returns, frame.returns = frame.returns, []
     if not returns:
         raise Dead
@@ -232,13 +260,10 @@ def zero_argument_super(m: Machine, node: ast.Call) -> Value | None:
 def iterate_generator(m: Machine, generator: Obj, consume: Callable[[Value], object], thrown_in: bool = False) -> None:
     """Execute a generator from its beginning, handing over what it yields. `thrown_in`: exceptions of the consumer are
     raised in the generator."""
-    frame: Frame = generator.data
-    used = m.store.read(generator, "<used>")
-    if isinstance(used, Mark):
-        if used.maybe:
-            raise Exhausted
-        return
-    m.store.write(generator, "<used>", HAPPENED)
+    iterators.use(m, generator, lambda: _produce(m, generator.data, consume, thrown_in), consume)
+
+
+def _produce(m: Machine, frame: Frame, consume: Callable[[Value], object], thrown_in: bool) -> None:
     consumer, guards = m.frame, len(m.guards)
 
     def take(value: Value) -> Value:
@@ -246,10 +271,16 @@ def iterate_generator(m: Machine, generator: Obj, consume: Callable[[Value], obj
         own_guards = m.guards
         if not thrown_in:  # what the consumer raises does not go through the generator
             m.guards = own_guards[:guards]
+        left = _early_ends(consumer)
         try:
             consume(value)
+        except Dead:
+            _note_left(m, frame, thrown_in)
+            raise
         finally:
             m.frame, m.guards = producer, own_guards
+        if _early_ends(consumer) != left:
+            _note_left(m, frame, thrown_in)
         return NONE
 
     frame.consume = take
@@ -257,6 +288,18 @@ def iterate_generator(m: Machine, generator: Obj, consume: Callable[[Value], obj
         run_generator(m, frame)
     finally:
         frame.consume = None
+
+
+def _early_ends(frame: Frame) -> tuple[int, int]:
+    """How often a frame, or the loop in it, was left."""
+    return len(frame.returns), len(frame.loops[-1].breaks) if frame.loops else 0
+
+
+def _note_left(m: Machine, frame: Frame, thrown_in: bool) -> None:
+    """A generator that is left early runs what stands in its ``finally`` and ``with``, which is not followed."""
+    node = frame.node
+    if not thrown_in and node is not None and any(isinstance(part, (ast.Try, ast.With)) for part in ast.walk(node)):
+        m.lost = True
 
 
 def run_generator(m: Machine, frame: Frame) -> None:
@@ -294,8 +337,3 @@ def awaited_if_needed(m: Machine, value: Value) -> Value:
     """The result of a coroutine; other values as they are."""
     one = value.single
     return awaited(m, value) if isinstance(one, Obj) and one.kind == "coroutine" else value
-
-
-def call_in_any_way(m: Machine, function: Obj) -> None:
-    """Execute a function of the program with arguments that are not known."""
-    m.call(Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))

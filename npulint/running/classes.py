@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import Final, NamedTuple
+from typing import Final
 
 from npulint.running import attributes, records
 from npulint.running.expressions import arguments_of
 from npulint.running.machine import Arguments, Frame, Machine
+from npulint.running.record_types import ClassData
 from npulint.running.scopes import class_scope
+from npulint.values.hosted import Unhosted, hosted
 from npulint.values.library_names import is_known_base
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, Const, Value, const, unknown
+from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value, const, unknown
 
 BUILT_IN_BASES: Final = {
     "builtins.dict": "dict",
@@ -24,20 +25,14 @@ BUILT_IN_BASES: Final = {
 _CONSTANT_BASES: Final = frozenset(("builtins.str", "builtins.int", "builtins.float", "builtins.bytes"))
 
 
-class ClassData(NamedTuple):
-    """The bases of a class in the order in which attributes are looked up (itself first); with `is_open` there are
-    others that are not known."""
-
-    mro: tuple[Obj, ...]
-    is_open: bool
-
-
 def make_class(m: Machine, node: ast.ClassDef) -> Value:
     """Execute a class statement without its decorators."""
     arguments = arguments_of(m, node)
     bases = [_base(m, one) for one in arguments.positional]
     is_open = arguments.rest is not None or None in bases or _has_unseen_metaclass(arguments)
     known = [one for one in bases if one is not None]
+    if any(m.enums.get(one, ("", {}))[1] for one in known):
+        m.throw_new("TypeError", "cannot extend an enumeration with members")
     cls = m.heap.make("class", node.name)
     ancestors = _linearized(m, known)
     if ancestors is None:
@@ -49,15 +44,43 @@ def make_class(m: Machine, node: ast.ClassDef) -> Value:
         scope = m.scopes[node] = class_scope(node)
     frame = Frame(m.frame.module, scope, cls, m.frame, node)
     frame.owner = cls
+    m.frame.capture()
     m.heap.set(cls, "__module__", m.heap.get(m.frame.module, "__name__"))
     outer, m.frame = m.frame, frame
     try:
         m.execute(node.body)
     finally:
         m.frame = outer
+    metaclass = arguments.keywords.get("metaclass")
+    if metaclass is not None and metaclass.single is m.heap.symbol("abc.ABCMeta"):
+        m.abstract_classes.add(cls)
+    _note_slots(m, cls)
     _after_body(m, cls, arguments)
-    made = Value((cls,))
-    return unknown(node.name).of((cls,)) if _has_unseen_metaclass(arguments) else made
+    if _has_unseen_metaclass(arguments) or any(base in m.open_classes for base in m.mro(cls)[1:]):
+        m.open_classes.add(cls)
+    if _has_unseen_metaclass(arguments) or _inherits_metaclass(m, cls):
+        m.made_by_metaclass.add(cls)
+        for name in m.heap.layout_of(cls).keys:
+            m.heap.set(cls, name, UNKNOWN.joined(m.heap.get(cls, name)))
+        return unknown(node.name).of((cls,))
+    return Value((cls,))
+
+
+def _inherits_metaclass(m: Machine, cls: Obj) -> bool:
+    return any(base in m.made_by_metaclass for base in m.mro(cls)[1:])
+
+
+def _note_slots(m: Machine, cls: Obj) -> None:
+    """Note which attributes the instances of a class may have, if it says so."""
+    value = m.heap.get(cls, "__slots__")
+    if value.single is ABSENT:
+        return
+    try:
+        names = hosted(value, m.heap)
+    except Unhosted:
+        return
+    listed = [names] if isinstance(names, str) else list(names) if isinstance(names, (list, tuple, dict, set)) else []
+    m.slots[cls] = frozenset(map(str, listed))
 
 
 def _base(m: Machine, value: Value) -> Obj | None:
@@ -158,24 +181,44 @@ def instantiate(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None
         if isinstance(one, Obj) and one.kind == "instance" and one.cls is not None and cls in m.mro(one.cls):
             initialize(m, one, arguments)
         return made
+    _refuse_abstract(m, cls)
     one = new_instance(m, cls, arguments, site)
     initialize(m, one, arguments)
     return Value((one,))
 
 
+def _refuse_abstract(m: Machine, cls: Obj) -> None:
+    """Raise TypeError for a class of ABC of which a method is abstract."""
+    bases = m.mro(cls)
+    if not m.abstract_methods or not any(base.name == "abc.ABC" or base in m.abstract_classes for base in bases):
+        return
+    for name in {str(key) for base in bases if base.kind == "class" for key in m.heap.layout_of(base).keys}:
+        value, _ = attributes.class_attribute(m, cls, name)
+        method = value.single
+        if isinstance(method, Obj):
+            inner = method.data[0].single if method.kind == "property" else method
+            wrapped = method.data.single if isinstance(method.data, Value) else None
+            if m.abstract_methods & {method, inner, wrapped}:
+                m.throw_new("TypeError", f"Can't instantiate abstract class {cls.name}")
+
+
 def new_instance(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None) -> Obj:
     """A new instance before its initialization."""
     one = m.heap.make("instance", cls.name, cls, site=site)
+    if m.is_exception_class(cls):
+        m.heap.fill(one, [("args", m.heap.sequence("tuple", arguments.positional))])
     for base in m.mro(cls):
         kind = BUILT_IN_BASES.get(base.name) if base.kind == "symbol" else None
         if kind == "tuple":
             one.items = m.call_library("builtins.tuple", arguments, site)
             break
-        if kind is not None and one.items is None:
-            one.items = m.heap.sequence("list", ()) if kind == "list" else m.heap.mapping((), kind)
+        if kind is not None and (one.items is None or one.many):
+            inner = m.heap.sequence("list", (), site) if kind == "list" else m.heap.mapping((), kind, site)
+            one.items = inner if one.items is None or not one.many else one.items.joined(inner)
             break
         if base.kind == "symbol" and base.name in _CONSTANT_BASES:
-            one.items = m.call_library(base.name, arguments, site)
+            inner = m.call_library(base.name, arguments, site)
+            one.items = inner if one.items is None or not one.many else one.items.joined(inner)
             break
     return one
 
@@ -187,7 +230,7 @@ def initialize(m: Machine, one: Obj, arguments: Arguments) -> None:
     if home is not None and home.kind == "class":
         m.call(attributes.bind(m, value.without(ABSENT), one, home), arguments)
         return
-    if home is None or home.name == "builtins.object":
+    if home is None or home.kind == "symbol":
         built_in_init(m, one, arguments)
 
 

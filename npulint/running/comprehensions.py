@@ -11,8 +11,7 @@ from npulint.running.machine import Frame, Machine
 from npulint.running.narrowing import assume
 from npulint.running.scopes import ComprehensionNode, comprehension_scope
 from npulint.running.truth import truth
-from npulint.values.objects import Obj
-from npulint.values.value import UNKNOWN, Value
+from npulint.values.value import UNKNOWN, Obj, Value
 
 
 def of_list(m: Machine, node: ast.ListComp) -> Value:
@@ -43,6 +42,7 @@ def of_dict(m: Machine, node: ast.DictComp) -> Value:
 
 def of_generator(m: Machine, node: ast.GeneratorExp) -> Value:
     """A generator; its first iterable is evaluated now, the rest when it is consumed."""
+    m.frame.capture()
     frame = _frame(m, node)
     source = m.evaluate(node.generators[0].iter)
     m.heap.put(frame.locals, ".0", source)

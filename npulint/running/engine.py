@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import posixpath
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from npulint.running import (
     attributes,
@@ -19,22 +19,32 @@ from npulint.running import (
     names,
     records,
     statements,
+    unsure,
 )
 from npulint.running.exceptions import is_exception
 from npulint.running.kinds import KINDS
-from npulint.running.library import options, process, standard
+from npulint.running.library import files, options, path_objects, process, standard, texts
 from npulint.running.library.containers import METHODS, fromkeys
-from npulint.running.machine import Arguments, Dead, Exhausted, Frame, Guard, Machine, Outcome
+from npulint.running.machine import Arguments, Dead, Exhausted, Frame, Machine, Outcome
 from npulint.running.probes import Shown
 from npulint.running.scopes import MODULE
 from npulint.running.sources import ModuleData, Sources
-from npulint.values import texts
 from npulint.values.heap import Key, value_of_key
 from npulint.values.library_names import is_class_name, is_known_base
-from npulint.values.objects import HAPPENED, Items, Mark, Obj
-from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Value, const, joined, unknown
+from npulint.values.paths import path_value, relative_path
+from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Obj, Value, const, joined, unknown
 
-_KINDS = {"list": "list", "tuple": "tuple", "dict": "dict", "set": "set", "function": "function", "class": "type"}
+_KINDS = {
+    "list": "list",
+    "tuple": "tuple",
+    "dict": "dict",
+    "set": "set",
+    "function": "function",
+    "class": "type",
+    "module": "module",
+    "path": "str",
+    "generator": "generator",
+}
 
 
 class Engine(Machine):
@@ -43,9 +53,19 @@ class Engine(Machine):
     `working_folder` is that folder below the project's root ("" for the root itself), `environment` the variables
     that the start sets."""
 
-    def __init__(self, sources: Sources, environment: dict[str, str] | None = None, working_folder: str = "") -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        environment: dict[str, str] | None = None,
+        working_folder: str = "",
+        recursive: frozenset[ast.AST] = frozenset(),
+    ) -> None:
         super().__init__(sources, environment or {}, working_folder)
         self.kinds = KINDS
+        self.heap.has_own_equality = self._has_own_equality
+        self.heap.on_escape = lambda value: self.unseen("", [value])
+        self.recursive = recursive
+        self.handed_over: set[Obj] = set()  # classes of which unseen code has got instances
 
     # -- what the other modules do
 
@@ -60,6 +80,14 @@ class Engine(Machine):
     def call(self, callee: Value, arguments: Arguments, site: ast.AST | None = None) -> Value:
         """What a call gives."""
         return calls.call(self, callee, arguments, site)
+
+    def iterate(self, source: Value, consume: Callable[[Value], object]) -> None:
+        """Hand over the items of an iterable."""
+        items.iterate(self, source, consume)
+
+    def await_value(self, value: Value) -> Value:
+        """What ``await value`` gives."""
+        return calls.awaited(self, value)
 
     def attribute(self, holder: Value, name: str) -> Value:
         """The value of ``holder.name``."""
@@ -105,55 +133,30 @@ class Engine(Machine):
     def reveal(self, place: tuple[str, int], value: Value) -> None:
         """Note the value of a probe."""
         self.visit(place)
-        shown = Shown.of(self.heap, value)
-        before = self.probes.shown.get(place)
-        self.probes.shown[place] = shown if before is None else before.joined(shown)
+        self.probes.see(place, Shown.of(self.heap, value))
 
     def endless(self) -> None:
         """Note that the program may go on here for ever."""
-        self.ends.append((self.store.captured(), False))
+        self.end(False, at_once=True)
 
     def exit_at_once(self, code: Value) -> None:
         """End the program without cleaning up."""
         one = code.single
-        self.ends.append((self.store.captured(), not isinstance(one, Const) or one.value in (0, None)))
+        self.end(not isinstance(one, Const) or one.value in (0, None), at_once=True)
         raise Dead
 
     def call_back(self, function: Obj) -> None:
-        """Let unknown code call a function of the program at any time: what it writes is not known from here on."""
-        if function in self.called_back:
-            return
-        self.called_back.add(function)
-        guards, self.guards = self.guards, [Guard(self.new_region())]
-        base = self.store.fork()
-        ends = len(self.ends)
-        try:
-            self.call(Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))
-            end = self.store.layer
-        except Dead:
-            end = None
-        finally:
-            self.guards = guards
-            del self.ends[ends:]
-        if end is None:
-            base.pins -= 1
-            self.store.layer = base
-            return
-        for owner, key in self.store.changed(base, end):
-            if owner is not self.marks:
-                content = self.store.read(owner, key)
-                if isinstance(content, Value):
-                    self.store.write(owner, key, UNKNOWN.joined(content))
-                elif isinstance(content, Items):
-                    self.store.write(owner, key, Items(None))
-        end = self.store.layer
-        self.store.other_branch(base)
-        self.store.meet(base, [self.store.layer, end])
+        """Let unknown code call a function of the program at any time from here on."""
+        unsure.call_back(self, function)
 
     # -- classes
 
     def mro(self, cls: Obj) -> tuple[Obj, ...]:
         """A class and its bases in the order in which attributes are looked up."""
+        bases = _LIBRARY_BASES.get(cls.name) if cls.kind == "symbol" else None
+        if bases is not None:
+            inner = [cls, *(base for name in bases for base in self.mro(self.heap.symbol(name)))]
+            return tuple(dict.fromkeys(inner))
         found = classes.mro(self, cls)
         if len(found) == 1 and cls.kind == "symbol" and cls.name.startswith("builtins."):
             kind = getattr(builtins, cls.name.removeprefix("builtins."), None)
@@ -168,20 +171,50 @@ class Engine(Machine):
         if name == "__eq__" and one.cls not in self.enums and records.fields_of(self, one) is not None:
             record = records.fields_of(self, one)
             own = attributes.class_attribute(self, one.cls, name)
-            if record is not None and record.kind == "dataclass" and (own[1] is None or own[1].kind == "symbol"):
+            is_generated = next((b for b in self.mro(one.cls) if b in self.compared_by_fields), None)
+            home_of_own = own[1] if own[1] is not None and own[1].kind == "class" else None
+            bases = self.mro(one.cls)
+            comes_first = home_of_own is None or (
+                is_generated is not None and bases.index(is_generated) < bases.index(home_of_own)
+            )
+            if record is not None and record.kind == "dataclass" and is_generated is not None and comes_first:
                 return Value((self.heap.make("equality", data=one),))
         value, home = attributes.class_attribute(self, one.cls, name)
         if home is None or home.kind == "symbol":
             return None
-        return attributes.bind(self, value.without(ABSENT), one, home)
+        bound = attributes.bind(self, value.without(ABSENT), one, home)
+        return joined([bound, UNKNOWN]) if value.may_be_absent else bound
+
+    def number_or_text(self, one: Const | Obj) -> Const | Obj:
+        """The constant that an instance of a class extending a number or text counts as; others as they are."""
+        if not isinstance(one, Obj) or one.cls is None or one.items is None:
+            return one
+        is_flag = one.cls in self.enums and records.is_flag(self.enums[one.cls][0])
+        return one if is_flag else items.builtin_part(one)
+
+    def own_methods(self, one: Obj) -> list[Value]:
+        """The methods that the program defines for an instance which is given to unseen code, each once."""
+        assert one.cls is not None
+        if one.cls in self.handed_over:
+            return []
+        self.handed_over.add(one.cls)
+        names = {name for base in self.mro(one.cls) if base.kind == "class" for name in self.heap.layout_of(base).keys}
+        methods = [self.class_attribute(one, name) for name in sorted(map(str, names)) if name != "__init__"]
+        functions = [method for method in methods if method is not None]
+        return [one for one in functions if isinstance(one.single, Obj) and one.single.kind == "method"]
+
+    def _has_own_equality(self, one: Obj) -> bool:
+        if one.cls is None or one.cls.kind != "class" or one.cls in self.enums:
+            return one.cls is not None and one.cls.kind == "symbol" and one.cls.name != "builtins.object"
+        return records.fields_of(self, one) is not None or self.class_attribute(one, "__eq__") is not None
 
     def extends_unseen(self, one: Obj) -> bool:
         """Whether an instance may have attributes that are not seen."""
-        return one.cls is None or classes.extends_unseen(self, one.cls)
+        return one.cls is None or self.class_extends_unseen(one.cls)
 
     def class_extends_unseen(self, cls: Obj) -> bool:
         """Whether a class may have attributes that are not seen."""
-        return classes.extends_unseen(self, cls)
+        return any(base in self.open_classes for base in self.mro(cls)) or classes.extends_unseen(self, cls)
 
     def unseen_base(self, one: Obj) -> str:
         """The name of the first base of an instance's class that is not seen."""
@@ -199,6 +232,10 @@ class Engine(Machine):
             return None
         if cls is kind or kind.name == "builtins.object":
             return True
+        if kind.kind == "class" and any(base.name in ("typing.Protocol", "abc.ABC") for base in self.mro(kind)):
+            return True if kind in self.mro(cls) else None  # classes may be registered, or have what it takes
+        if cls.name.startswith("<") or kind in self.abstract_classes:
+            return True if kind in self.mro(cls) else None
         bases = self.mro(cls)
         if kind in bases:
             return True
@@ -222,12 +259,18 @@ class Engine(Machine):
             return self.heap.symbol(f"builtins.{type(one.value).__name__}")
         if one.kind == "instance" and one.cls is not None:
             return one.cls
+        if one.kind in ("dict", "set") and one.name and not one.name.startswith("<"):
+            return self.heap.symbol("builtins.frozenset" if one.kind == "set" else f"collections.{one.name}")
+        if one.kind == "class" and one.data.is_open:
+            return self.heap.symbol("<class>")
         return self.heap.symbol(f"builtins.{_KINDS[one.kind]}" if one.kind in _KINDS else f"<{one.kind}>")
 
-    def is_frozen(self, one: Obj) -> bool:
-        """Whether the attributes of an instance cannot be set."""
+    def is_frozen(self, one: Obj, name: str) -> bool:
+        """Whether an attribute of an instance cannot be set."""
         record = records.fields_of(self, one)
-        return record is not None and (record.is_frozen or (record.kind == "namedtuple"))
+        if record is None or record.kind != "namedtuple":
+            return record is not None and record.is_frozen
+        return any(field.name == name for field in record.fields) or (one.cls in self.records and one.cls is not None)
 
     def enum_members(self, cls: Obj) -> list[Value]:
         """The members of an enumeration."""
@@ -259,13 +302,8 @@ class Engine(Machine):
             if name == "_fields":
                 return self.heap.sequence("tuple", [const(field.name) for field in record.fields])
             return Value((self.heap.make("record_method", name, data=one),))
-        if (
-            one.cls is not None
-            and one.cls.kind == "class"
-            and self.is_exception_class(one.cls)
-            and name in ("args", "with_traceback")
-        ):
-            return self.heap.get(one, name)
+        if one.cls is not None and self.is_exception_class(one.cls):
+            return self._exception_attribute(one, name)
         if name in (
             "__init__",
             "__setattr__",
@@ -280,6 +318,19 @@ class Engine(Machine):
             return Value((self.heap.make("slot", name, data=one),)) if name in ("__setattr__", "__init__") else UNKNOWN
         return None
 
+    def _exception_attribute(self, one: Obj, name: str) -> Value | None:
+        """An attribute that exceptions of Python itself have."""
+        args = self.heap.get(one, "args").single
+        content = self.heap.items_of(args).items if isinstance(args, Obj) else None
+        if name in ("code", "value"):
+            owner = "SystemExit" if name == "code" else "StopIteration"
+            if self.is_subclass(one.cls, self.heap.symbol(f"builtins.{owner}")) is not True:
+                return None
+            if content is None or len(content) > 1:
+                return UNKNOWN
+            return content[0] if content else NONE
+        return UNKNOWN if name in _EXCEPTION_ATTRIBUTES else None
+
     def is_exception_class(self, cls: Obj) -> bool:
         """Whether a class is one of exceptions."""
         return self.is_subclass(cls, self.heap.symbol("builtins.BaseException")) is True
@@ -287,12 +338,6 @@ class Engine(Machine):
     def super_member(self, one: Obj, name: str) -> Value | None:
         """What ``super().name`` is of built-in classes."""
         _, instance = one.data
-        if instance.items is not None:
-            held = instance.items.single
-            if isinstance(held, (Const, Obj)):
-                value = attributes.attribute_of(self, held, name)
-                if value.single is not ABSENT:
-                    return value
         if name in (
             "__init__",
             "__setattr__",
@@ -306,12 +351,22 @@ class Engine(Machine):
             "__post_init__",
         ):
             return Value((self.heap.make("slot", name, data=instance),))
+        if instance.items is not None:
+            held = instance.items.single
+            if isinstance(held, (Const, Obj)):
+                value = attributes.attribute_of(self, held, name)
+                if value.single is not ABSENT:
+                    return value
         if instance.kind == "instance" and self.extends_unseen(instance):
             return unknown(f"{self.unseen_base(instance)}().{name}")
         return None
 
     def class_setter(self, cls: Obj, name: str, value: Value) -> bool:
         """Whether setting an attribute of a class was done otherwise."""
+        if cls in self.enums:
+            if name in self.enums[cls][1]:
+                self.throw_new("AttributeError", f"cannot reassign member '{name}'")
+            self.open_classes.add(cls)
         return False
 
     def namespace(self, one: Obj) -> Obj:
@@ -333,20 +388,18 @@ class Engine(Machine):
         """The folders that modules are found in, below the project's root."""
         content = self.heap.get(self.heap.symbol("sys"), "path").single
         found = self.heap.items_of(content).items if isinstance(content, Obj) else None
-        folders: list[str] = []
-        for value in found or ():
-            text = texts.known_text(value)
-            if text is None:
-                continue
-            folder = posixpath.normpath(posixpath.join(self.working_folder, text)) if not text.startswith("/") else text
-            folder = "" if folder == "." else folder
-            if not folder.startswith(("..", "/")):
-                folders.append(folder)
-        return list(dict.fromkeys(folders))
+        folders = [relative_path(value, self.working_folder) for value in found or ()]
+        return list(dict.fromkeys(folder for folder in folders if folder is not None))
+
+    def searches_elsewhere(self) -> bool:
+        """Whether modules may also be found in folders that are not known."""
+        content = self.heap.get(self.heap.symbol("sys"), "path").single
+        found = self.heap.items_of(content).items if isinstance(content, Obj) else None
+        return found is None or any(not isinstance(value.single, (Const, Obj)) for value in found)
 
     def file_text(self, path: str) -> Value:
         """The value of ``__file__``."""
-        return unknown("__file__", "str")
+        return path_value(self.heap, path.rstrip("/"))
 
     def submodule(self, module: Obj, name: str) -> Value | None:
         """A submodule that was imported; attributes of packages are set when it is."""
@@ -355,7 +408,11 @@ class Engine(Machine):
     def replaced_module(self, dotted: str) -> Value | None:
         """A module that the program has put into ``sys.modules``."""
         content = self.store.read(self.heap.symbol("sys.modules"), dotted)
-        return content if isinstance(content, Value) and not content.may_be_absent else None
+        if not isinstance(content, Value) or content.single is ABSENT:
+            return None
+        if content.may_be_absent:
+            raise Exhausted
+        return content
 
     def import_module(self, name: str) -> Value:
         """What ``importlib.import_module(name)`` gives."""
@@ -375,8 +432,8 @@ class Engine(Machine):
 
     def star_of_library(self, name: str) -> None:
         """``from library import *`` binds names that are not known."""
-        if name not in ("typing", "math", "os.path", "dataclasses", "enum", "abc"):
-            self.may_throw("ImportError")
+        self.may_throw("ImportError")
+        self.heap.set_any(self.frame.module, UNKNOWN)
 
     # -- libraries
 
@@ -388,7 +445,7 @@ class Engine(Machine):
         if full == "sys.modules" or full == process.ENVIRONMENT:
             return Value((self.heap.symbol(full),))
         if member in ("__name__", "__qualname__"):
-            return const(name.rpartition(".")[2])
+            return UNKNOWN if name.startswith("<") or not is_class_name(name) else const(name.rpartition(".")[2])
         if name.startswith("builtins.") and not is_class_name(name):
             return ABSENT_VALUE
         return Value((self.heap.symbol(full),))
@@ -413,22 +470,42 @@ class Engine(Machine):
     def call_library(self, name: str, arguments: Arguments, site: ast.AST | None) -> Value:
         """What a function or class of a library gives."""
         function = process.LIBRARY.get(name) or standard.STANDARD.get(name)
+        if function is not None and not arguments.is_exact and name not in _ACCEPT_ANY:
+            return self.unseen(f"{name}()", arguments.all())
         if function is not None:
-            return function(self, arguments, site)
-        if name in ("argparse.ArgumentParser",):
+            try:
+                return function(self, arguments, site)
+            except IndexError:
+                self.throw_new("TypeError", f"{name}() takes another number of arguments")
+        if name == "argparse.ArgumentParser":
             return options.make_parser(self, arguments, site)
+        if name in ("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath"):
+            return path_objects.make_path(self, arguments, site)
+        self._note_effects(name)
         if name in standard.QUIET:
+            self.may_throw()
             return unknown(f"{name}()", standard.HINTS.get(name, ""))
         if self.is_function_symbol(name):
             _, kind, method = name.split(".")
             return self._unbound_method(kind, method, arguments, site)
         if name.startswith("builtins.") and is_exception(name):
+            if arguments.keywords:
+                return self.unseen(f"{name}()", arguments.all())
             return self.exception(name.removeprefix("builtins."), arguments.positional)
         if name == "object.__setattr__" or name == "builtins.object.__setattr__":
             return _object_setattr(self, arguments)
         if name == "builtins.object.__new__":
             return self._object_new(arguments)
         return self.unseen(f"{name}()", arguments.all())
+
+    def _note_effects(self, name: str) -> None:
+        """Note what a function that is not modelled may do beside what it is given."""
+        if name.startswith(_CHANGE_FILES):
+            files.note_changes(self)
+        if name in _LOSE_TRACK or name.startswith(
+            ("unittest.", "pytest.", "runpy.", "mock.", "signal.", "sys.modules.")
+        ):
+            self.lost = True
 
     def _object_new(self, arguments: Arguments) -> Value:
         cls = arguments.positional[0].single if arguments.positional else None
@@ -484,44 +561,6 @@ class Engine(Machine):
             return self.call(forward, arguments)
         return self.unseen(f"{one.name}()()", arguments.all())
 
-    # -- iterators
-
-    def use_once(self, one: Obj) -> bool:
-        """Whether an iterator is used for the first time; it is used up from here on."""
-        used = self.store.read(one, "<used>")
-        if isinstance(used, Mark):
-            if used.maybe:
-                raise Exhausted
-            return False
-        self.store.write(one, "<used>", HAPPENED)
-        return True
-
-    def next_of_generator(self, one: Obj, default: Value | None) -> Value:
-        """What ``next(generator)`` gives: the generator is executed at once if it only makes values."""
-        raise Exhausted
-
-    def next_of_iterator(self, one: Obj, default: Value | None) -> Value:
-        """What ``next(iterator)`` gives."""
-        if one.kind == "lazy":
-            content = (
-                self.heap.items_of_key(one, "<rest>")
-                if self.store.read(one, "<rest>") is not None
-                else items.listed(self, Value((one,)))
-            )
-        else:
-            content = self.heap.items_of(one)
-        if content.items is None:
-            self.may_throw("StopIteration")
-            self.store.write(one, "<rest>", content)
-            return content.each if default is None else joined([content.each, default])
-        if not content.items:
-            self.store.write(one, "<rest>", content)
-            if default is None:
-                self.throw_new("StopIteration")
-            return default
-        self.store.write(one, "<rest>", Items(content.items[1:]))
-        return content.items[0]
-
     def option_names(self, parser: Obj) -> list[str]:
         """The names that a parser may set, where its options are not known."""
         return []
@@ -530,25 +569,26 @@ class Engine(Machine):
         """The plain value of a YAML text; None if it cannot be read."""
         return None
 
-    def new_region(self) -> Any:
-        """A region for exceptions."""
-        from npulint.values.store import Region
-
-        return Region(self.store.serial)
-
     # -- the start
 
-    def start(self, script: str, words: Sequence[str | None], module_name: str = "") -> None:
-        """Execute a script, or a module by its name, with these command line arguments (None: any text)."""
+    def start(
+        self,
+        script: str,
+        words: Sequence[str | None] | None,
+        module_name: str = "",
+        named: str | None = "",
+        search: Sequence[str] = (),
+    ) -> None:
+        """Execute a script, or a module by its name, with these command line arguments (None: any; of one: any text).
+        `named` is the script as the command line has it (empty: as from the working folder; None: not known), `search`
+        are the folders of PYTHONPATH below the project's root."""
         folder = self.working_folder if module_name else posixpath.dirname(script)
-        relative = posixpath.relpath(folder or ".", self.working_folder or ".")
+        here = self.working_folder or "."
+        relative = [posixpath.relpath(one or ".", here) for one in dict.fromkeys((folder, *search))]
         symbol = self.heap.symbol("sys")
-        self.heap.set(symbol, "path", self.heap.sequence("list", [const("" if relative == "." else relative)]))
-        values = [unknown("sys.argv", "str") if word is None else const(word) for word in words]
-        first = (
-            unknown("__file__", "str") if module_name else const(posixpath.relpath(script, self.working_folder or "."))
-        )
-        self.heap.set(symbol, "argv", self.heap.sequence("list", [first, *values]))
+        paths = [const("" if one == "." else one) for one in relative]
+        self.heap.set(symbol, "path", self.heap.sequence("list", paths))
+        self.heap.set(symbol, "argv", self._argv(script, words, None if module_name else named))
         module = Obj("module", self.store.new_serial(), "__main__", data=ModuleData(script, "__main__", False))
         self.heap.set(module, "__package__", const(module_name.rpartition(".")[0]) if module_name else NONE)
         try:
@@ -557,14 +597,24 @@ class Engine(Machine):
                 if package:
                     modules.load(self, package)
             self._execute_main(module, script)
-            self.ends.append((self.store.captured(), True))
+            for function in self.called_back:  # it may be called in the end
+                unsure.execute(self, functools.partial(unsure.run, self, function))
+            self.end(True)
         except Dead:
             pass
 
+    def _argv(self, script: str, words: Sequence[str | None] | None, named: str | None) -> Value:
+        if words is None:
+            return self.heap.sequence_of_any("list", unknown("sys.argv", "str"))
+        values = [unknown("sys.argv", "str") if word is None else const(word) for word in words]
+        written = posixpath.relpath(script, self.working_folder or ".") if named == "" else named
+        first = unknown("__file__", "str") if written is None else const(written)
+        return self.heap.sequence("list", [first, *values])
+
     def _execute_main(self, module: Obj, script: str) -> None:
-        tree = self.sources.tree(script)
+        tree = self.sources.tree(script) if self.sources.exists(script) else None
         if tree is None:
-            raise Dead
+            raise Exhausted
         self.store.write(module, "<loaded>", const(True))
         self.heap.set(module, "__name__", const("__main__"))
         self.heap.set(module, "__file__", self.file_text(script))
@@ -574,6 +624,36 @@ class Engine(Machine):
         self.execute(tree.body)
 
 
+_LIBRARY_BASES = {
+    "enum.Enum": ("builtins.object",),
+    "enum.IntEnum": ("builtins.int", "enum.Enum"),
+    "enum.StrEnum": ("builtins.str", "enum.Enum"),
+    "enum.Flag": ("enum.Enum",),
+    "enum.IntFlag": ("builtins.int", "enum.Flag"),
+    "typing.NamedTuple": ("builtins.tuple",),
+    "collections.OrderedDict": ("builtins.dict",),
+    "collections.defaultdict": ("builtins.dict",),
+    "json.JSONDecodeError": ("builtins.ValueError",),
+    "dataclasses.FrozenInstanceError": ("builtins.AttributeError",),
+}
+"""The bases of classes of libraries of which instances are made here."""
+_CHANGE_FILES = ("os.", "shutil.", "subprocess.", "codecs.", "io.", "tempfile.", "zipfile.", "tarfile.")
+_LOSE_TRACK = frozenset(
+    (
+        "os.abort os.kill os.execv os.execve os.execvp os.execvpe os.execl os.execle os.execlp os.fork"
+        " gc.get_objects gc.get_referrers sys._getframe inspect.stack inspect.currentframe sys.settrace sys.setprofile"
+    ).split()
+)
+"""Functions after which nothing is certain: the program may end, or its objects may be changed from anywhere."""
+_ACCEPT_ANY = frozenset(("builtins.dict", "collections.OrderedDict", "types.SimpleNamespace", "argparse.Namespace"))
+"""Functions that take arguments of which not all are known."""
+_EXCEPTION_ATTRIBUTES = frozenset(
+    (
+        "with_traceback add_note __traceback__ __cause__ __context__ __suppress_context__ __notes__ errno "
+        "strerror filename filename2 msg lineno offset text name path obj start end reason encoding object "
+        "__init__ __str__ __repr__ __class__ __doc__ __eq__ __hash__ "
+    ).split()
+)
 _ABSTRACT = {
     "collections.abc.Mapping": ("builtins.dict",),
     "collections.abc.MutableMapping": ("builtins.dict",),
@@ -599,8 +679,7 @@ def _abstract(name: str, bases: Sequence[Obj]) -> bool | None:
         return None
     if any(base.name in accepted for base in bases):
         return True
-    plain = all(base.kind == "symbol" and base.name.startswith("builtins.") for base in bases)
-    return False if plain else None
+    return None
 
 
 def _object_setattr(m: Machine, arguments: Arguments) -> Value:

@@ -14,9 +14,8 @@ from npulint.running.loops import leave
 from npulint.running.machine import NO_KIND, Arguments, Dead, Frame, Guard, Machine, Outcome
 from npulint.running.names import bind, look_up_own, unbind
 from npulint.running.truth import truth
-from npulint.values.objects import Obj
 from npulint.values.store import Layer, Region
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Absent, Const, Value
+from npulint.values.value import ABSENT, NONE, UNKNOWN, Absent, Const, Obj, Value
 
 
 def raise_(m: Machine, node: ast.Raise) -> NoReturn:
@@ -126,24 +125,23 @@ class Paths:
 
     def through(self, m: Machine, work: Callable[[], object]) -> None:
         """Do something on each of the new ways out."""
-        for listed, count in zip(self._lists(), self._counts, strict=True):
-            new = listed[count:]
-            del listed[count:]
-            for way in new:
-                layer = way.layer if isinstance(way, Outcome) else way
-                assert isinstance(layer, Layer)
-                m.store.release([layer])
-                m.store.layer = Layer(layer, m.store.serial)
-                try:
-                    work()
-                except Dead:
-                    continue
-                end = m.store.captured()
-                listed.append(Outcome(end, way.value) if isinstance(way, Outcome) else end)
+        for listed, way in self.taken():
+            layer = way.layer if isinstance(way, Outcome) else way
+            assert isinstance(layer, Layer)
+            m.store.release([layer])
+            m.store.layer = Layer(layer, m.store.serial)
+            try:
+                work()
+            except Dead:
+                continue
+            end = m.store.captured()
+            listed.append(Outcome(end, way.value) if isinstance(way, Outcome) else end)
 
 
 def try_(m: Machine, node: ast.Try) -> None:
     """Execute ``try`` with its handlers, ``else`` and ``finally``."""
+    if type(node).__name__ == "TryStar":  # groups of exceptions are not followed
+        m.lost = True
     if not node.finalbody:
         _try_except(m, node)
         return
@@ -266,7 +264,8 @@ def _classes(m: Machine, value: Value) -> list[Obj] | None:
         singles = None if content is None else [one.single for one in content]
         if singles is None or not all(isinstance(one, Obj) for one in singles):
             return None
-        return [one for one in singles if isinstance(one, Obj)]
+        kinds = [one for one in singles if isinstance(one, Obj)]
+        return None if any(kind.kind == "tuple" for kind in kinds) else kinds
     return [single] if isinstance(single, Obj) else None
 
 
@@ -314,16 +313,29 @@ def _with_from(m: Machine, node: ast.With | ast.AsyncWith, index: int) -> None:
         return UNKNOWN
 
     def unseen() -> Value:
-        m.may_throw()
-        body(UNKNOWN)
+        _with_unseen(m, body)
         return UNKNOWN
 
     items.each(m, context, of, unseen)
 
 
+def _with_unseen(m: Machine, body: Callable[[Value], None]) -> None:
+    """Execute a block within a context manager that is not seen: what the block surely raises may go no further."""
+    m.may_throw()
+    goes_on, outcomes = guarded(m, lambda: body(UNKNOWN))
+    ends = [m.store.captured()] if goes_on else []
+    for outcome in outcomes:
+        if not outcome.value.is_open:
+            ends.append(outcome.layer)
+        m.store.layer = Layer(outcome.layer, m.store.serial)
+        with contextlib.suppress(Dead):
+            rethrow(m, outcome.value)
+    leave(m, ends, False)
+
+
 def _enter(m: Machine, one: Const | Obj, body: Callable[[Value], None]) -> None:
     if isinstance(one, Obj):
-        if one.kind == "generator" and one.name == "<context>":
+        if one.kind == "generator_context":
             _with_generator(m, one.data, body)
             return
         if one.kind == "instance":
@@ -331,14 +343,13 @@ def _enter(m: Machine, one: Const | Obj, body: Callable[[Value], None]) -> None:
             enter = enter or m.class_attribute(one, "__aenter__")
             leave_ = leave_ or m.class_attribute(one, "__aexit__")
             if enter is not None and leave_ is not None:
-                _with_object(m, enter, leave_, body)
+                _with_instance(m, enter, leave_, body)
                 return
         enter_kind = m.kinds.get(one.kind, NO_KIND).enter
         if enter_kind is not None:
             enter_kind(m, one, body)
             return
-    m.may_throw()
-    body(UNKNOWN)
+    _with_unseen(m, body)
 
 
 def _with_generator(m: Machine, generator: Obj, body: Callable[[Value], None]) -> None:
@@ -361,25 +372,40 @@ def _with_generator(m: Machine, generator: Obj, body: Callable[[Value], None]) -
         leave(m, states, False)
 
     calls.iterate_generator(m, generator, block, thrown_in=True)
+    may_swallow = _catches(generator)
     for listed, way in ways:
         end = m.store.captured()
         listed.append(Outcome(end, way.value) if isinstance(way, Outcome) else end)
-    if not ends_normally:
+    if not ends_normally and not may_swallow:
         raise Dead
     if ways:
         m.store.layer = Layer(m.store.layer, m.store.serial)
 
 
-def _with_object(m: Machine, enter: Value, exit_: Value, body: Callable[[Value], None]) -> None:
-    entered = calls.awaited_if_needed(m, m.call(enter, Arguments()))
+def _catches(generator: Obj) -> bool:
+    """Whether a generator may catch an exception of the block that it is around."""
+    node = generator.data.node
+    return any(isinstance(part, (ast.ExceptHandler, ast.With, ast.AsyncWith)) for part in ast.walk(node))
+
+
+def _with_instance(m: Machine, enter: Value, exit_: Value, body: Callable[[Value], None]) -> None:
+    def leave_with(error: Value) -> Value:
+        kind = NONE if error is NONE else attributes.get(m, error, "__class__")
+        return calls.awaited_if_needed(m, m.call(exit_, Arguments([kind, error, NONE if error is NONE else UNKNOWN])))
+
+    with_object(m, lambda: calls.awaited_if_needed(m, m.call(enter, Arguments())), leave_with, body)
+
+
+def with_object(
+    m: Machine, enter: Callable[[], Value], exit_: Callable[[Value], Value], body: Callable[[Value], None]
+) -> None:
+    """Execute a block between `enter` and `exit_`, which is given the exception that leaves the block, or None; where
+    it gives something true, the exception goes no further."""
+    entered = enter()
     paths = Paths(m)
     goes_on, outcomes = guarded(m, lambda: body(entered))
     normal = [m.store.captured()] if goes_on else []
-
-    def close() -> None:
-        calls.awaited_if_needed(m, m.call(exit_, Arguments([NONE, NONE, NONE])))
-
-    paths.through(m, close)
+    paths.through(m, lambda: exit_(NONE))
     ends: list[Layer] = []
     for outcome in outcomes:
         m.store.release([outcome.layer])
@@ -388,19 +414,16 @@ def _with_object(m: Machine, enter: Value, exit_: Value, body: Callable[[Value],
     if normal:
         m.store.release(normal)
         m.store.layer = Layer(normal[0], m.store.serial)
-        try:
-            close()
+        with contextlib.suppress(Dead):
+            exit_(NONE)
             ends.append(m.store.captured())
-        except Dead:
-            pass
     leave(m, ends, False)
 
 
-def _closed(m: Machine, exit_: Value, error: Value) -> list[Layer]:
-    """The states in which ``__exit__`` has swallowed an exception."""
+def _closed(m: Machine, exit_: Callable[[Value], Value], error: Value) -> list[Layer]:
+    """The states in which an exception goes no further."""
     try:
-        kind = attributes.get(m, error, "__class__")
-        answer = truth(m, m.call(exit_, Arguments([kind, error, UNKNOWN])))
+        answer = truth(m, exit_(error))
     except Dead:
         return []
     ends = [m.store.captured()] if answer is not False else []

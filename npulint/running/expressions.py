@@ -7,18 +7,20 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npulint.running import attributes, calls, comprehensions, items
+from npulint.running.library import path_objects, texts
 from npulint.running.machine import Arguments, Machine
 from npulint.running.names import bind, look_up
 from npulint.running.narrowing import assume
 from npulint.running.truth import is_equal, same, truth
-from npulint.values import operators, texts
+from npulint.values import operators
 from npulint.values.hosted import Unhosted, hosted
-from npulint.values.objects import Items, Obj
+from npulint.values.objects import Items
 from npulint.values.value import (
     EITHER,
     NONE,
     UNKNOWN,
     Const,
+    Obj,
     Value,
     const,
     joined,
@@ -110,6 +112,8 @@ def _joined_text(m: Machine, node: ast.JoinedStr) -> Value:
 
 def _formatted(m: Machine, node: ast.FormattedValue) -> Value:
     value = evaluate(m, node.value)
+    if value.is_open and node.format_spec is not None:
+        m.may_throw()
     spec = "" if node.format_spec is None else evaluate(m, node.format_spec)
     format_spec = spec if isinstance(spec, str) else texts.known_text(spec)
     if format_spec is None:
@@ -169,7 +173,14 @@ def _binary_of(
         if isinstance(owner, Obj) and owner.kind == "instance":
             method = m.class_attribute(owner, name)
             if method is not None:
-                return m.call(method, Arguments([Value((argument,))]))
+                result = m.call(method, Arguments([Value((argument,))]))
+                declines = any(isinstance(o, Obj) and o.name == "builtins.NotImplemented" for o in result.alternatives)
+                return UNKNOWN if declines else result
+    left, right = m.number_or_text(one), m.number_or_text(other)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return _of_constants(m, stem, function, left, right)
+    if stem == "truediv" and "pathlib" in (getattr(one, "kind", ""), getattr(other, "kind", "")):
+        return path_objects.divided(m, Value((one,)), Value((other,))) or UNKNOWN
     made = items.operator(m, stem, one, other, site)
     if made is not None:
         return made
@@ -208,9 +219,12 @@ def _unary(m: Machine, node: ast.UnaryOp) -> Value:
         answer = truth(m, value)
         return truth_value(None if answer is None else not answer)
     stem, function = operators.UNARY[node.op.__class__]
-    return items.each(
-        m, value, lambda one: _unary_of(m, stem, function, one), lambda: unknown(value.reason, value.hint)
-    )
+
+    def open_operand() -> Value:
+        m.may_throw()
+        return unknown(value.reason, "int" if value.hint == "bool" else value.hint)
+
+    return items.each(m, value, lambda one: _unary_of(m, stem, function, one), open_operand)
 
 
 def _unary_of(m: Machine, stem: str, function: Callable[[Any], object], one: Const | Obj) -> Value:
@@ -290,6 +304,8 @@ def compare(m: Machine, op: ast.cmpop, left: Value, right: Value) -> Value:
     if isinstance(op, ast.NotIn):
         return _negated(m, items.contains(m, right, left))
     stem, function = operators.COMPARISONS[op.__class__]
+    if left.is_open or right.is_open:
+        m.may_throw()
     if (left.is_open and not left.alternatives) or (right.is_open and not right.alternatives):
         return _open_comparison(left, right, stem)
     return items.each_pair(
@@ -310,6 +326,12 @@ def _negated(m: Machine, value: Value) -> Value:
     return truth_value(None if answer is None else not answer)
 
 
+def _or_either(value: Value) -> Value:
+    """What a comparison gives; where a method declines, Python asks others."""
+    declines = any(isinstance(one, Obj) and one.name == "builtins.NotImplemented" for one in value.alternatives)
+    return EITHER if declines else value
+
+
 def _compare_of(
     m: Machine, stem: str, function: Callable[[Any, Any], bool], one: Const | Obj, other: Const | Obj
 ) -> Value:
@@ -322,7 +344,11 @@ def _compare_of(
         if isinstance(owner, Obj) and owner.kind == "instance":
             method = m.class_attribute(owner, f"__{name}__")
             if method is not None:
-                return m.call(method, Arguments([Value((argument,))]))
+                return _or_either(m.call(method, Arguments([Value((argument,))])))
+        if isinstance(owner, Obj) and owner.kind == "instance" and name == "ne":
+            method = m.class_attribute(owner, "__eq__")
+            if method is not None:
+                return _negated(m, _or_either(m.call(method, Arguments([Value((argument,))]))))
     if stem in ("eq", "ne"):
         answer = is_equal(m, one, other)
         return truth_value(answer if answer is None or stem == "eq" else not answer)
@@ -341,7 +367,7 @@ def _compare_of(
 
 
 def _attribute(m: Machine, node: ast.Attribute) -> Value:
-    return attributes.get(m, evaluate(m, node.value), node.attr)
+    return attributes.get(m, evaluate(m, node.value), m.mangled(node.attr))
 
 
 def _subscript(m: Machine, node: ast.Subscript) -> Value:
@@ -351,7 +377,7 @@ def _subscript(m: Machine, node: ast.Subscript) -> Value:
 
 def _slice(m: Machine, node: ast.Slice) -> Value:
     parts = [NONE if one is None else evaluate(m, one) for one in (node.lower, node.upper, node.step)]
-    return Value((m.heap.make("slice", data=parts),))
+    return m.heap.slice_of(parts, node)
 
 
 def _walrus(m: Machine, node: ast.NamedExpr) -> Value:

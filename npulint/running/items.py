@@ -6,18 +6,19 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from npulint.running.loops import repeat
+from npulint.running.loops import Turns, repeat
 from npulint.running.machine import NO_KIND, Arguments, Machine
 from npulint.running.truth import is_equal
 from npulint.values.heap import Key, key_of, value_of_key
 from npulint.values.hosted import Unhosted, adopted, hosted_alternative
-from npulint.values.objects import ITEMS, LAYOUT, Items, Layout, Obj
+from npulint.values.objects import ITEMS, LAYOUT, Items, Layout
 from npulint.values.value import (
     ABSENT,
     EITHER,
     TRUE,
     UNKNOWN,
     Const,
+    Obj,
     Value,
     const,
     joined,
@@ -115,17 +116,21 @@ def _iterate_constant(m: Machine, value: object, consume: Callable[[Value], obje
             hint = "str" if isinstance(value, str) else "int"
             repeat(m, lambda: consume(unknown("", hint)), surely=True)
             return
+        turns = Turns(m)
         for item in value:
+            if not turns.go_on():
+                _repeat_with(m, unknown("", "str" if isinstance(value, str) else "int"), consume)
+                return
             consume(const(item))
         return
     m.throw_new("TypeError", f"'{type(value).__name__}' object is not iterable")
 
 
 def _iterate_list(m: Machine, owner: Obj, consume: Callable[[Value], object]) -> None:
-    index = 0
+    index, turns = 0, Turns(m)
     while True:
         content = m.heap.items_of(owner)
-        if content.items is None or len(content.items) > _MOST_ITERATIONS:
+        if content.items is None or len(content.items) > _MOST_ITERATIONS or not turns.go_on():
             _repeat_with(m, content.any_item, consume)
             return
         if index >= len(content.items):
@@ -152,12 +157,16 @@ def _iterate_keys(
         repeat(m, lambda: consume(any_value))
         return
     for key, value in entries:
+        if set(m.heap.layout_of(owner).keys) != set(layout.keys):
+            m.throw_new("RuntimeError", f"{owner.kind} changed size during iteration")
         now = m.heap.get(owner, key)
         item = shown(key, (now if now.single is not ABSENT else value).without(ABSENT))
         if value.may_be_absent:
             m.maybe(lambda item=item: consume(item))  # type: ignore[misc]
         else:
             consume(item)
+    if entries and set(m.heap.layout_of(owner).keys) != set(layout.keys):
+        m.throw_new("RuntimeError", f"{owner.kind} changed size during iteration")
 
 
 UNKNOWN_KEY = object()
@@ -218,8 +227,10 @@ def set_of(m: Machine, content: Items, site: object = None) -> Value:
 
 def add(m: Machine, owner: Obj, item: Value) -> None:
     """Add an item to a set."""
+    refuse_unhashable(m, item)
     keys = [key_of(one, m.heap) for one in item.alternatives if one is not ABSENT]  # type: ignore[arg-type]
     if item.is_open or None in keys:
+        m.may_throw("TypeError")
         m.heap.set_any(owner, TRUE)
         return
     for key in keys:
@@ -315,6 +326,8 @@ def _list_item(m: Machine, owner: Obj, index: Const | Obj, site: ast.AST | None)
 
 
 def _dict_item(m: Machine, instance: Obj, owner: Obj, key: Value, site: ast.AST | None) -> Value:
+    refuse_unhashable(m, key)
+
     def of(one: Const | Obj) -> Value:
         name = key_of(one, m.heap)
         if name is None:
@@ -363,7 +376,9 @@ def _missing(m: Machine, instance: Obj, owner: Obj, key: Key, site: ast.AST | No
 def set_item(m: Machine, holder: Obj, key: Value, value: Value) -> None:
     """Execute ``holder[key] = value`` for a dict."""
     keys = [key_of(one, m.heap) for one in key.alternatives if one is not ABSENT]  # type: ignore[arg-type]
+    refuse_unhashable(m, key)
     if key.is_open or None in keys:
+        m.may_throw("TypeError")
         m.heap.set_any(holder, value)
     if len(keys) == 1 and not key.is_open and keys[0] is not None:
         m.heap.set(holder, keys[0], value)
@@ -371,6 +386,13 @@ def set_item(m: Machine, holder: Obj, key: Value, value: Value) -> None:
     for one in keys:
         if one is not None:
             m.heap.maybe_set(holder, one, value)
+
+
+def refuse_unhashable(m: Machine, key: Value) -> None:
+    """Raise TypeError for a key that is a list, dict or set."""
+    one = key.single
+    if isinstance(one, Obj) and one.kind in ("list", "dict", "set") and one.name != "frozenset":
+        m.throw_new("TypeError", f"unhashable type: '{one.kind}'")
 
 
 def store_item(m: Machine, holder: Value, key: Value, value: Value) -> None:
@@ -499,6 +521,8 @@ def _delete_in(m: Machine, one: Const | Obj, key: Value) -> None:
 
 def contains(m: Machine, holder: Value, item: Value) -> Value:
     """The value of ``item in holder``."""
+    if holder.is_open or item.is_open:
+        m.may_throw()
     return each(m, holder, lambda one: _contains_one(m, one, item), lambda: EITHER)
 
 
@@ -519,6 +543,8 @@ def _contains_one(m: Machine, one: Const | Obj, item: Value) -> Value:
         m.may_throw()
         return EITHER
     content = listed(m, Value((held,)))
+    if held.kind in ("generator", "lazy"):  # it stops at the first that is equal
+        m.store.write(held, "<rest>", Items(None))
     return _among(m, content, item)
 
 
@@ -555,8 +581,10 @@ def _constant_contains(m: Machine, value: Any, part: Const | Obj) -> Value:
 
 
 def _has_key(m: Machine, owner: Obj, part: Const | Obj) -> Value:
+    refuse_unhashable(m, Value((part,)))
     key = key_of(part, m.heap)
     if key is None:
+        m.may_throw("TypeError")
         return EITHER
     value = m.heap.get(owner, key)
     if value.single is ABSENT:
@@ -620,7 +648,7 @@ def copy_of(m: Machine, owner: Obj, site: object = None) -> Value:
     made = m.heap.mapping((), owner.kind, site)
     target = made.single
     assert isinstance(target, Obj)
-    target.data = owner.data
+    target.data, target.name = owner.data, owner.name
     _update_from(m, target, owner)
     return made
 
@@ -692,6 +720,8 @@ def change_in_place(m: Machine, stem: str, owner: Obj, right: Value) -> bool:
     if owner.kind == "dict" and stem == "or":
         update(m, owner, right)
         return True
+    if owner.name == "frozenset":
+        return False
     if owner.kind == "set" and stem == "or":
         for item in listed(m, right).items or ():
             add(m, owner, item)

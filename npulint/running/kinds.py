@@ -9,14 +9,12 @@ from collections.abc import Callable
 from typing import Final
 
 from npulint.running import attributes, calls, classes, items, records
-from npulint.running.exceptions import caught_by, guarded, rethrow
-from npulint.running.library import files, functions, options, process, standard
+from npulint.running.exceptions import caught_by, guarded, rethrow, with_object
+from npulint.running.library import files, functions, options, path_objects, process, standard, texts
 from npulint.running.loops import leave, repeat
 from npulint.running.machine import Arguments, Dead, Exhausted, Kind, Machine
-from npulint.values import texts
-from npulint.values.objects import Obj
 from npulint.values.store import Layer
-from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Value, const, unknown
+from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Obj, Value, const, unknown
 
 
 def _iterate_symbol(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
@@ -31,6 +29,7 @@ def _iterate_class(m: Machine, one: Obj, consume: Callable[[Value], object]) -> 
             consume(member)
         return
     m.may_throw()
+    repeat(m, lambda: consume(UNKNOWN))
 
 
 def _iterate_instance(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
@@ -91,7 +90,7 @@ def _symbol_item(m: Machine, one: Obj, key: Value) -> Value:
     if one.name == "sys.modules":
         name = texts.known_text(key)
         found = m.store.read(one, name) if name is not None else None
-        if isinstance(found, Value):
+        if isinstance(found, Value) and found.single is not ABSENT:
             return found
         loaded = [module for (dotted, _), module in m.modules.items() if dotted == name]
         return Value((loaded[0],)) if len(loaded) == 1 else UNKNOWN
@@ -138,7 +137,7 @@ def _update_from_symbol(m: Machine, held: Obj, owner: Obj) -> None:
 
 def _attribute_of_wrapped(m: Machine, one: Obj, name: str) -> Value:
     if name == "cache_clear":
-        return UNKNOWN
+        return Value((m.heap.make("cache_clear", data=one),))
     wrapped: Value = one.data
     if name == "__wrapped__":
         return wrapped
@@ -247,6 +246,10 @@ def _enter_context(m: Machine, one: Obj, body: Callable[[Value], None]) -> None:
     if one.name == "nullcontext":
         body(arguments.get(0, "enter_result") or NONE)
         return
+    if one.name == "closing":
+        thing = arguments.positional[0]
+        with_object(m, lambda: thing, lambda _: m.call(attributes.get(m, thing, "close"), Arguments()), body)
+        return
     kinds = [value.single for value in arguments.positional]
     classes_ = [kind for kind in kinds if isinstance(kind, Obj)]
     goes_on, outcomes = guarded(m, lambda: body(NONE))
@@ -274,6 +277,20 @@ def _call_equality(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | N
     return items.each(m, arguments.positional[0], lambda other: records.equal(m, one.data, other), lambda: EITHER)
 
 
+def _clear_cache(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    """Forget the results that a function keeps."""
+    for key in m.heap.layout_of(one.data).keys:
+        if isinstance(key, str) and key.startswith("kept "):
+            m.heap.delete(one.data, key)
+    return NONE
+
+
+def _call_unseen(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    """A context manager as a decorator is not followed."""
+    m.lost = True
+    return m.unseen("", [one.data if isinstance(one.data, Value) else Value((one.data,)), *arguments.all()])
+
+
 def _call_wrapped(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     return m.call(one.data, arguments, site)
 
@@ -295,13 +312,17 @@ KINDS: Final[dict[str, Kind]] = {
     "lazy": Kind(iterate=functions.iterate_lazy),
     "instance": Kind(iterate=_iterate_instance),
     "class": Kind(iterate=_iterate_class, item=_class_item),
+    "generator_context": Kind(call=_call_unseen),
     "file": Kind(iterate=files.iterate_file, attribute=files.file_attribute, enter=files.enter_file),
+    "pathlib": Kind(attribute=path_objects.path_attribute),
+    "pathlib_method": Kind(call=path_objects.call_path_method),
     "file_method": Kind(call=files.call_file_method),
-    "options": Kind(attribute=options.parser_attribute),
+    "options": Kind(attribute=options.parser_attribute, set_attribute=options.set_parser_attribute),
     "options_method": Kind(call=options.call_method),
     "context": Kind(enter=_enter_context),
     "wraps": Kind(call=standard.call_wraps),
     "cached": Kind(call=standard.call_cached, attribute=_attribute_of_wrapped, set_attribute=_set_ignored),
+    "cache_clear": Kind(call=_clear_cache),
     "cacher": Kind(call=_call_cacher),
     "dispatch": Kind(call=standard.call_dispatch, attribute=standard.dispatch_attribute),
     "dispatch_register": Kind(call=standard.call_dispatch_register),

@@ -5,30 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npulint.running.machine import Dead, Exhausted, Machine
-from npulint.values.objects import Items, Layout, Obj
+from npulint.values.objects import Items, Layout
 from npulint.values.store import Cell, Layer
-from npulint.values.value import ABSENT, UNKNOWN, Const, Value, unknown
+from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value
 
 _PASSES = 3  # before what still changes is given up
-_MOST_PASSES = 12
+_PASSES_WITH_NEW_OBJECTS = 6  # before what each pass makes anew is given up
+_STEPS, _STEPS_WITHIN = 8_000, 1_500  # of a loop that is executed turn by turn; within another of unknown length
+_MOST_PASSES = 14
 
 
 def repeat(m: Machine, work: Callable[[], object], surely: bool = False) -> None:
     """Do something any number of times (`surely`: at least once), until nothing changes any more; what goes on changing
     is not known."""
-    outer = m.heap.repetition
-    m.repetitions += 1
-    m.heap.repetition = m.repetitions
+    outer, count = m.heap.repetition, m.repetitions
+    m.heap.repetition = (*outer, count)  # the same for each pass of the loop around it
     try:
         _until_stable(m, work, surely)
     finally:
-        m.heap.repetition = outer
+        m.heap.repetition, m.repetitions = outer, count + 1
 
 
 def _until_stable(m: Machine, work: Callable[[], object], surely: bool) -> None:
-    store = m.store
+    store, first = m.store, m.store.serial
+    given_up: set[Cell] = set()
     for number in range(_MOST_PASSES):
         base = store.fork()
+        m.repetitions = 0
         try:
             work()
         except Dead:
@@ -40,7 +43,10 @@ def _until_stable(m: Machine, work: Callable[[], object], surely: bool) -> None:
         end = store.layer
         changed = store.changed(base, end)
         if number >= _PASSES:
-            _give_up(m, changed)
+            with_objects = number >= _PASSES_WITH_NEW_OBJECTS
+            _give_up(m, changed, first if with_objects else None)
+            changed = [cell for cell in changed if cell not in given_up]
+            given_up.update(changed if with_objects else ())
             end = store.layer
         if surely and not number:
             store.meet(base, [end])
@@ -52,24 +58,40 @@ def _until_stable(m: Machine, work: Callable[[], object], surely: bool) -> None:
     raise Exhausted
 
 
-def _give_up(m: Machine, cells: list[Cell]) -> None:
+def _give_up(m: Machine, cells: list[Cell], first: int | None) -> None:
+    """Let cells hold anything. With `first`, objects that were made since that serial number are given up as well:
+    each pass makes new ones."""
     for owner, key in cells:
         content = m.store.read(owner, key)
         if isinstance(content, Value):
-            m.store.write(owner, key, _widened(content))
+            m.store.write(owner, key, _widened(m, content, first))
         elif isinstance(content, Items):
-            m.store.write(owner, key, Items(None, _widened(content.any_item)))
+            m.store.write(owner, key, Items(None, _widened(m, content.any_item, first)))
         elif isinstance(content, Layout):
             m.store.write(owner, key, Layout(content.keys, False, UNKNOWN))
 
 
-def _widened(value: Value) -> Value:
-    kept = tuple(one for one in value.alternatives if isinstance(one, Obj) or one is ABSENT)
+def _widened(m: Machine, value: Value, first: int | None) -> Value:
     kinds = {type(one.value).__name__ for one in value.alternatives if isinstance(one, Const)}
-    hint = (
-        kinds.pop() if len(kinds) == 1 and (not value.is_open or value.hint in kinds or not value.alternatives) else ""
-    )
-    return unknown(value.reason, hint).of(kept) if hint else Value(kept, True, value.reason)
+    kept = [one for one in value.alternatives if not isinstance(one, Const)]
+    if first is not None:
+        new = [one for one in kept if isinstance(one, Obj) and one.serial >= first]
+        m.unseen(value.reason, [Value((one,)) for one in new])
+        kept = [one for one in kept if one not in new]
+    is_plain = len(kinds) == 1 and all(one is ABSENT for one in kept) and (not value.is_open or value.hint in kinds)
+    return Value(tuple(kept), True, value.reason, kinds.pop() if is_plain and first is None else "")
+
+
+class Turns:
+    """How long a loop is executed turn by turn: until so much work is done."""
+
+    def __init__(self, m: Machine) -> None:
+        self._machine = m
+        self._last = m.steps + (_STEPS_WITHIN if m.heap.repetition else _STEPS)
+
+    def go_on(self) -> bool:
+        """Whether the next turn is executed by itself."""
+        return self._machine.steps < self._last
 
 
 def leave(m: Machine, layers: list[Layer], goes_on: bool) -> None:

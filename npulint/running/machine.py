@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, NoReturn, TypeVar
+from typing import Final, NamedTuple, NoReturn, TypeVar
 
 from npulint.running.probes import Probes
 from npulint.running.record_types import Record
 from npulint.running.scopes import MODULE, Scope
 from npulint.running.sources import Sources
 from npulint.values.heap import Heap, Key
-from npulint.values.objects import HAPPENED, MAYBE, Mark, Obj
+from npulint.values.objects import HAPPENED, Items, Mark
 from npulint.values.store import Layer, Region
-from npulint.values.value import Const, Value, const, joined, unknown
+from npulint.values.value import UNKNOWN, Const, Obj, Value, const, joined, unknown
 
 T = TypeVar("T")
 
@@ -25,6 +27,14 @@ class Dead(Exception):
 
 class Exhausted(Exception):
     """The limit of work for one start is reached; what was not seen until then is not known."""
+
+
+class Unbounded(Exception):
+    """A function calls itself more often than is followed; the program is executed again with that in mind."""
+
+    def __init__(self, node: ast.AST) -> None:
+        super().__init__()
+        self.node = node
 
 
 class Outcome(NamedTuple):
@@ -98,18 +108,41 @@ class Frame:
     """A scope that is being executed. `outer` is the scope around it in the text, `owner` the class whose method it is
     of, `consume` takes what a generator yields."""
 
-    __slots__ = ("consume", "function", "locals", "loops", "module", "node", "outer", "owner", "returns", "scope")
+    __slots__ = (
+        "consume",
+        "function",
+        "is_captured",
+        "locals",
+        "loops",
+        "module",
+        "node",
+        "outer",
+        "owner",
+        "returns",
+        "scope",
+    )
 
     def __init__(self, module: Obj, scope: Scope, names: Obj, outer: Frame | None, node: ast.AST | None = None) -> None:
         self.module, self.scope, self.locals, self.outer, self.node = module, scope, names, outer, node
+        self.is_captured = False  # whether a function or generator may still read its names when it has ended
         self.owner: Obj | None = None if outer is None else outer.owner
         self.function: Obj | None = None
         self.returns: list[Outcome] = []
         self.loops: list[Loop] = []
         self.consume: Callable[[Value], Value] | None = None
 
+    def capture(self) -> None:
+        """Note that a function, class or generator may read its names, and those of the scopes around it, later on."""
+        frame: Frame | None = self
+        while frame is not None and not frame.is_captured:
+            frame.is_captured = True
+            frame = frame.outer
+
 
 MOST_STEPS = 150_000
+_CELLS_PER_STEP = 4  # that are joined in the time of a step
+_AT_EXIT: Final = "<atexit>"
+_MOST_OUTCOMES = 12  # states with exceptions that one part of the program keeps apart
 MOST_CALLS = 40  # functions within one another
 SAME_CALLS = 14  # calls of one function within one another
 
@@ -139,26 +172,42 @@ class Machine(ABC):
         self.sources = sources
         self.environment = environment
         self.working_folder = working_folder
+        self.read_texts: dict[str, str] = {}  # the paths of files that the program has read, by their content
         self.modules: dict[tuple[str, str], Obj] = {}
         self.scopes: dict[ast.AST, Scope] = {}
         self.records: dict[Obj, Record] = {}
         self.enums: dict[Obj, tuple[str, dict[str, Value]]] = {}
         self.annotations: dict[Obj, list[tuple[str, str]]] = {}
         self.handled: list[Value] = []  # the exceptions whose handlers are being executed
-        self.repetitions = 0
+        self.repetitions = 0  # the loops of unknown length before, within the same one
         self.kinds: dict[str, Kind] = {}
         self.heap = Heap()
         self.store = self.heap.store
         self.marks = Obj("marks", -1)
         self.guards: list[Guard] = []
         self.calls: list[Obj] = []
-        self.ends: list[tuple[Layer, bool]] = []  # how the program may end: the state, and whether with status 0
+        # how the program may end: the probes that were surely reached, and whether with status 0
+        self.ends: list[tuple[frozenset[tuple[str, int]], bool]] = []
         self.probes = Probes()
         self.steps = 0
-        self.called_back: set[Obj] = set()
+        self.open_classes: set[Obj] = set()  # those of which Python makes more than is modelled
+        self.compared_by_fields: set[Obj] = set()  # dataclasses with a generated ``__eq__``
+        self.made_by_metaclass: set[Obj] = set()
+        self.abstract_methods: set[Obj] = set()
+        self.abstract_classes: set[Obj] = set()  # those with ABCMeta
+        self.slots: dict[Obj, frozenset[str]] = {}  # the names in ``__slots__`` of classes
+        self.called_back: list[Obj] = []  # functions that unknown code may call
+        self.recursive: frozenset[ast.AST] = frozenset()  # functions that call themselves more often than is followed
+        self.may_not_return = False  # a function may call itself for ever
         self.lost = False  # code of the project may have run that was not followed
         top = Obj("module", self.store.new_serial(), "<none>")
         self.frame = Frame(top, MODULE, top, None)
+
+    def mangled(self, name: str) -> str:
+        """The name that a private name (``__x``) has within a class."""
+        owner = self.frame.owner
+        is_private = name.startswith("__") and not name.endswith("__")
+        return f"_{owner.name.lstrip('_')}{name}" if is_private and owner is not None else name
 
     # -- control flow
 
@@ -195,27 +244,37 @@ class Machine(ABC):
     def step(self) -> None:
         """Count a unit of work. Raises `Exhausted` at the limit."""
         self.steps += 1
-        if self.steps > MOST_STEPS:
+        if self.steps + self.store.work // _CELLS_PER_STEP > MOST_STEPS:
             raise Exhausted
 
     # -- exceptions
 
     def throw(self, error: Value) -> NoReturn:
         """Raise an exception."""
-        outcome = Outcome(self.store.captured(), error)
-        if self.guards:
-            self.guards[-1].raised.append(outcome)
+        if not self.guards:
+            self.end(self._is_normal(error))
+            raise Dead
+        guard = self.guards[-1]
+        names = _class_names(error) if len(guard.raised) >= _MOST_OUTCOMES else None
+        if names:
+            guard.possible.update(names)
         else:
-            self.end_with(outcome)
+            guard.raised.append(Outcome(self.store.captured(), error))
         raise Dead
 
     def throw_new(self, name: str, *args: object) -> NoReturn:
-        """Raise an exception of Python itself with constant arguments."""
-        self.throw(self.exception(name, [const(one) for one in args]))
+        """Raise an exception of Python itself; its message is not that of Python word by word."""
+        error = self.exception(name, [const(one) for one in args])
+        made = error.single
+        assert isinstance(made, Obj)
+        self.heap.put(made, "args", UNKNOWN)
+        self.throw(error)
 
     def exception(self, name: str, args: Sequence[Value] = ()) -> Value:
         """A new exception of Python itself."""
-        made = self.heap.make("instance", cls=self.heap.symbol(f"builtins.{name}"))
+        kind = getattr(builtins, name, None)  # some have two names
+        symbol = f"builtins.{kind.__name__}" if isinstance(kind, type) else name
+        made = self.heap.make("instance", cls=self.heap.symbol(symbol))
         self.heap.fill(made, [("args", self.heap.sequence("tuple", args))])
         return Value((made,))
 
@@ -224,13 +283,42 @@ class Machine(ABC):
         if self.guards:
             self.guards[-1].possible.update(names or ("",))
 
-    def end_with(self, outcome: Outcome) -> None:
-        """End the program with an exception that nothing catches."""
-        self.ends.append((outcome.layer, self._is_normal(outcome.value)))
+    def register_exit(self, call: Value) -> None:
+        """Let something be called when the program ends."""
+        content = self.heap.items_of_key(self.marks, _AT_EXIT) if self._has_exits() else Items(())
+        kept = Items(None, content.any_item.joined(call)) if content.items is None else Items((*content.items, call))
+        self.store.write(self.marks, _AT_EXIT, kept)
+
+    def _has_exits(self) -> bool:
+        return self.store.read(self.marks, _AT_EXIT) is not None
+
+    def call_exits(self) -> None:
+        """Call what was registered for the end of the program, the last first."""
+        if not self._has_exits():
+            return
+        content = self.heap.items_of_key(self.marks, _AT_EXIT)
+        if content.items is None:
+            raise Exhausted
+        self.store.write(self.marks, _AT_EXIT, Items(()))
+        for call in reversed(content.items):
+            with contextlib.suppress(Dead):
+                self.call(call, Arguments())
+
+    def end(self, is_normal: bool, at_once: bool = False) -> None:
+        """Let the program end in the current state, `at_once`: without what was registered for the end."""
+        if not at_once:
+            self.call_exits()
+        reached = set()
+        for probe in self.probes.visited:
+            mark = self.store.read(self.marks, probe)
+            if isinstance(mark, Mark) and not mark.maybe:
+                reached.add(probe)
+        self.ends.append((frozenset(reached), is_normal))
 
     def _is_normal(self, error: Value) -> bool:
         for one in error.alternatives:
-            if isinstance(one, Obj) and one.cls is not None and one.cls.name == "builtins.SystemExit":
+            exit_class = self.heap.symbol("builtins.SystemExit")
+            if isinstance(one, Obj) and one.cls is not None and self.is_subclass(one.cls, exit_class):
                 args = self.heap.get(one, "args").single
                 items = self.heap.items_of(args).items if isinstance(args, Obj) else None
                 code = items[0].single if items else Const(None)
@@ -263,15 +351,11 @@ class Machine(ABC):
         self.probes.visited.add(place)
         self.store.write(self.marks, place, HAPPENED)
 
-    def visited(self, place: tuple[str, int], layers: Sequence[Layer]) -> Mark | None:
-        """Whether a probe was reached in all of the states."""
-        answer: Mark | None = HAPPENED
-        for layer in layers:
-            self.store.layer = layer
-            content = self.store.read(self.marks, place)
-            if not isinstance(content, Mark) or content.maybe:
-                answer = MAYBE
-        return answer
+    def surely_runs(self, probe: tuple[str, int]) -> bool:
+        """Whether a probe is reached in every execution that ends with status 0; in every one, if none does."""
+        normal = [reached for reached, is_normal in self.ends if is_normal]
+        ends = normal or [reached for reached, _ in self.ends]
+        return bool(ends) and not self.may_not_return and all(probe in reached for reached in ends)
 
     # -- what the modules beside this one do
 
@@ -286,6 +370,14 @@ class Machine(ABC):
     @abstractmethod
     def call(self, callee: Value, arguments: Arguments, site: ast.AST | None = None) -> Value:
         """What a call gives."""
+
+    @abstractmethod
+    def iterate(self, source: Value, consume: Callable[[Value], object]) -> None:
+        """Hand over the items of an iterable."""
+
+    @abstractmethod
+    def await_value(self, value: Value) -> Value:
+        """What ``await value`` gives."""
 
     @abstractmethod
     def attribute(self, holder: Value, name: str) -> Value:
@@ -373,8 +465,8 @@ class Machine(ABC):
         """The class of an alternative."""
 
     @abstractmethod
-    def is_frozen(self, one: Obj) -> bool:
-        """Whether the attributes of an instance cannot be set."""
+    def is_frozen(self, one: Obj, name: str) -> bool:
+        """Whether an attribute of an instance cannot be set."""
 
     @abstractmethod
     def enum_members(self, cls: Obj) -> list[Value]:
@@ -407,6 +499,18 @@ class Machine(ABC):
     @abstractmethod
     def plain_text(self, one: Obj) -> str | None:
         """Whether the text of an instance is that of the constant that it is."""
+
+    @abstractmethod
+    def number_or_text(self, one: Const | Obj) -> Const | Obj:
+        """The constant that an instance of a class extending a number or text counts as; others as they are."""
+
+    @abstractmethod
+    def own_methods(self, one: Obj) -> list[Value]:
+        """The methods that the program defines for an instance which is given to unseen code."""
+
+    @abstractmethod
+    def searches_elsewhere(self) -> bool:
+        """Whether modules may also be found in folders that are not known."""
 
     @abstractmethod
     def search_path(self) -> list[str]:
@@ -477,18 +581,6 @@ class Machine(ABC):
         """What an instance gives when it is called whose class extends one of a library (``forward`` of a module)."""
 
     @abstractmethod
-    def use_once(self, one: Obj) -> bool:
-        """Whether an iterator is used for the first time; it is used up from here on."""
-
-    @abstractmethod
-    def next_of_generator(self, one: Obj, default: Value | None) -> Value:
-        """What ``next(generator)`` gives: the generator is executed at once if it only makes values."""
-
-    @abstractmethod
-    def next_of_iterator(self, one: Obj, default: Value | None) -> Value:
-        """What ``next(iterator)`` gives."""
-
-    @abstractmethod
     def option_names(self, parser: Obj) -> list[str]:
         """The names that a parser may set, where its options are not known."""
 
@@ -496,9 +588,13 @@ class Machine(ABC):
     def parse_yaml(self, text: str) -> tuple[object] | None:
         """The plain value of a YAML text; None if it cannot be read."""
 
-    @abstractmethod
-    def new_region(self) -> Any:
-        """A region for exceptions."""
+
+def _class_names(error: Value) -> list[str]:
+    """The names of the classes of an exception if all are Python's own."""
+    classes = [one.cls for one in error.alternatives if isinstance(one, Obj) and one.cls is not None]
+    names = [cls.name for cls in classes if cls.name.startswith("builtins.")]
+    is_plain = len(names) == len(error.alternatives) and not error.is_open
+    return [name.removeprefix("builtins.") for name in names] if is_plain else []
 
 
 def _nothing() -> None:

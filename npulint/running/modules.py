@@ -7,12 +7,11 @@ import posixpath
 import sys
 from typing import Final
 
-from npulint.running.machine import Dead, Frame, Machine
+from npulint.running.machine import Dead, Exhausted, Frame, Machine
 from npulint.running.names import bind
 from npulint.running.scopes import MODULE
 from npulint.running.sources import ModuleData
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, TRUE, UNKNOWN, Const, Value, const, unknown
+from npulint.values.value import ABSENT, TRUE, UNKNOWN, Const, Obj, Value, const, unknown
 
 _BUILT_IN_MODULES: Final = frozenset(sys.builtin_module_names)
 _STANDARD: Final = frozenset(sys.stdlib_module_names)
@@ -29,7 +28,7 @@ def _find(m: Machine, name: str) -> str | None:
         return None
     for folder in m.search_path():
         for path in (posixpath.join(folder, name, "__init__.py"), posixpath.join(folder, f"{name}.py")):
-            if path in m.sources.texts:
+            if m.sources.exists(path):
                 return path
     if name in _STANDARD:
         return None
@@ -43,7 +42,7 @@ def _find(m: Machine, name: str) -> str | None:
 def _file_in(m: Machine, package: Obj, name: str) -> str | None:
     folder = package.data.path.rstrip("/") if package.data.path.endswith("/") else posixpath.dirname(package.data.path)
     for path in (posixpath.join(folder, name, "__init__.py"), posixpath.join(folder, f"{name}.py")):
-        if path in m.sources.texts:
+        if m.sources.exists(path):
             return path
     inner = posixpath.join(folder, name)
     return f"{inner}/" if m.sources.has_folder(inner) else None
@@ -59,6 +58,8 @@ def load(m: Machine, dotted: str) -> Value | None:
     if replaced is not None:
         return replaced
     path = _find(m, first)
+    if m.searches_elsewhere() and first not in _BUILT_IN_MODULES and _is_ambiguous(m, first, path):
+        raise Exhausted
     if path is None:
         return None
     module = _module(m, first, path)
@@ -72,13 +73,21 @@ def load(m: Machine, dotted: str) -> Value | None:
     return Value((module,))
 
 
+def _is_ambiguous(m: Machine, name: str, path: str | None) -> bool:
+    """Whether the project has other modules of this name than the one that is found."""
+    return any(other != path for other in m.sources.ending_with((f"{name}.py", f"{name}/__init__.py")))
+
+
 def _module(m: Machine, name: str, path: str) -> Obj:
     """The module of a file, executed unless it was before."""
     module = m.modules.get((name, path))
     if module is None:
         is_package = path.endswith(("/", "/__init__.py")) or path == "__init__.py"
-        module = Obj("module", m.store.new_serial(), name, data=ModuleData(path, name, is_package))
+        module = Obj("module", 0, name, data=ModuleData(path, name, is_package))
         m.modules[name, path] = module
+    if m.store.read(m.heap.symbol("sys.modules"), name) is not None:  # it was taken out
+        m.heap.delete(m.heap.symbol("sys.modules"), name)
+        module = m.modules[name, path] = Obj("module", 0, name, data=module.data)
     loaded = m.heap.get(module, _LOADED)
     if loaded.single is ABSENT:
         execute_module(m, module, name)
@@ -205,6 +214,8 @@ def _import_all(m: Machine, module: Value) -> None:
         singles = [item.single for item in items or ()]
         if items is not None and all(isinstance(single, Const) for single in singles):
             names = [str(single.value) for single in singles if isinstance(single, Const)]
+    if names is None and listed.single is not ABSENT:
+        m.heap.set_any(m.frame.module, UNKNOWN)
     if names is None:
         keys = [key for key in m.heap.layout_of(one).keys if isinstance(key, str)]
         names = [key for key in keys if not key.startswith(("_", "<"))]

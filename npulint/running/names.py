@@ -12,9 +12,10 @@ _BUILTINS = frozenset(dir(builtins)) | {"reveal_value", "reveal_runs"}
 
 def look_up(m: Machine, name: str) -> Value:
     """The value of a name in the scope that is being executed."""
-    frame = m.frame
+    frame, written = m.frame, name
+    name = m.mangled(written)
     parts: list[Value] = []
-    home = home_of(frame, name)
+    home = home_of(frame, written)
     while home is not None:
         value = m.heap.get(home.locals, name)
         if not value.may_be_absent:
@@ -22,22 +23,29 @@ def look_up(m: Machine, name: str) -> Value:
         if value.single is not ABSENT:
             parts.append(value.without(ABSENT))
         if not home.scope.is_class:
-            return _maybe_unbound(m, name, parts)
-        home = _around(home, name)
+            return _maybe_unbound(m, name, parts, "UnboundLocalError" if home is frame else "NameError")
+        home = _around(home, written)
     value = m.heap.get(frame.module, name)
     if not value.may_be_absent:
         return value if not parts else joined([*parts, value])
     if value.single is not ABSENT:
         parts.append(value.without(ABSENT))
+    replaced = m.heap.get(m.heap.symbol("builtins"), name)
+    if replaced.single is not ABSENT:
+        parts.append(replaced.without(ABSENT))
+        if not replaced.may_be_absent:
+            return joined(parts)
     if name in _BUILTINS:
-        return joined([*parts, Value((m.heap.symbol(f"builtins.{name}"),))])
+        kind = getattr(builtins, name, None)
+        plain = kind.__name__ if isinstance(kind, type) else name  # some exceptions have two names
+        return joined([*parts, Value((m.heap.symbol(f"builtins.{plain}"),))])
     return _maybe_unbound(m, name, parts)
 
 
-def _maybe_unbound(m: Machine, name: str, parts: list[Value]) -> Value:
+def _maybe_unbound(m: Machine, name: str, parts: list[Value], error: str = "NameError") -> Value:
     if not parts:
-        m.throw_new("NameError", f"name '{name}' is not defined")
-    m.may_throw("NameError")
+        m.throw_new(error, f"name '{name}' is not defined")
+    m.may_throw(error)
     return joined(parts)
 
 
@@ -63,7 +71,7 @@ def _around(frame: Frame, name: str) -> Frame | None:
 def bind(m: Machine, name: str, value: Value) -> None:
     """Bind a name in the scope that is being executed."""
     frame = m.frame
-    home = home_of(frame, name)
+    home, name = home_of(frame, name), m.mangled(name)
     if home is None:
         m.heap.set(frame.module, name, value)
     elif home.scope.is_class:

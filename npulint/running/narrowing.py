@@ -7,8 +7,7 @@ from typing import Final
 
 from npulint.running.machine import Dead, Exhausted, Machine
 from npulint.running.truth import truth
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, FALSE, TRUE, Value
+from npulint.values.value import ABSENT, FALSE, TRUE, Obj, Value
 
 _PURE: Final = (
     ast.Name,
@@ -34,7 +33,10 @@ _MOST = 6  # alternatives that are tried
 
 def assume(m: Machine, test: ast.expr, holds: bool) -> None:
     """Exclude the alternatives of names and attributes with which a condition would not be `holds`."""
-    for part, value in _conjuncts(test, holds):
+    parts = _conjuncts(test, holds)
+    if len(parts) > 1 and not _is_pure(test):
+        return  # what a later part calls may change what an earlier one has seen
+    for part, value in parts:
         _narrow(m, part, value)
 
 

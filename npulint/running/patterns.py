@@ -9,81 +9,108 @@ from npulint.running.machine import Machine
 from npulint.running.names import bind
 from npulint.running.truth import truth
 from npulint.values.heap import key_of
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, UNKNOWN, Const, Value, const
+from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value, const, joined
+
+Captures = dict[str, Value]
+"""The names that a pattern binds once all of it has matched."""
 
 
-def matches(m: Machine, pattern: ast.pattern, subject: Value) -> bool | None:
-    """Whether a pattern matches; None if that is not known. Binds what it captures where it may match."""
+def bind_all(m: Machine, captures: Captures) -> None:
+    """Bind what a pattern has captured."""
+    for name, value in captures.items():
+        bind(m, name, value)
+
+
+def matches(m: Machine, pattern: ast.pattern, subject: Value, captures: Captures) -> bool | None:
+    """Whether a pattern matches; None if that is not known. Adds what it captures."""
     if isinstance(pattern, ast.MatchValue):
         return truth(m, expressions.compare(m, ast.Eq(), subject, m.evaluate(pattern.value)))
     if isinstance(pattern, ast.MatchSingleton):
         return truth(m, expressions.compare(m, ast.Is(), subject, const(pattern.value)))
     if isinstance(pattern, ast.MatchAs):
-        answer = True if pattern.pattern is None else matches(m, pattern.pattern, subject)
+        answer = True if pattern.pattern is None else matches(m, pattern.pattern, subject, captures)
         if answer is not False and pattern.name is not None:
-            bind(m, pattern.name, subject)
+            captures[pattern.name] = subject
         return answer
     if isinstance(pattern, ast.MatchOr):
-        return _any([matches(m, part, subject) for part in pattern.patterns])
+        return _first_of(m, pattern, subject, captures)
     if isinstance(pattern, ast.MatchSequence):
-        return _sequence(m, pattern, subject)
+        return _sequence(m, pattern, subject, captures)
     if isinstance(pattern, ast.MatchMapping):
-        return _mapping(m, pattern, subject)
+        return _mapping(m, pattern, subject, captures)
     if isinstance(pattern, ast.MatchClass):
-        return _class(m, pattern, subject)
+        return _class(m, pattern, subject, captures)
     return None
 
 
-def _any(answers: list[bool | None]) -> bool | None:
-    return True if True in answers else None if None in answers else False
+def _first_of(m: Machine, pattern: ast.MatchOr, subject: Value, captures: Captures) -> bool | None:
+    """Whether one of several patterns matches; the first that does captures."""
+    possible: list[Captures] = []
+    result: bool | None = False
+    for part in pattern.patterns:
+        own: Captures = {}
+        answer = matches(m, part, subject, own)
+        if answer is False:
+            continue
+        possible.append(own)
+        result = answer
+        if answer:
+            break
+    for name in {name for own in possible for name in own}:
+        captures[name] = joined([own.get(name, UNKNOWN) for own in possible])
+    return result
 
 
 def _all(answers: list[bool | None]) -> bool | None:
     return False if False in answers else None if None in answers else True
 
 
-def _capture_all(m: Machine, pattern: ast.pattern) -> None:
+def _capture_all(m: Machine, pattern: ast.pattern, subject: Value, captures: Captures) -> None:
+    """Capture parts of a value that are not known, which may be changed through their names."""
+    m.unseen("", [subject])
     for part in ast.walk(pattern):
         name = getattr(part, "rest" if isinstance(part, ast.MatchMapping) else "name", None)
         if isinstance(part, ast.pattern) and name:
-            bind(m, name, UNKNOWN)
+            captures[name] = UNKNOWN
 
 
-def _sequence(m: Machine, pattern: ast.MatchSequence, subject: Value) -> bool | None:
+def _sequence(m: Machine, pattern: ast.MatchSequence, subject: Value, captures: Captures) -> bool | None:
     one = subject.single
     held = items.builtin_part(one) if isinstance(one, (Const, Obj)) else None
+    if isinstance(held, Const) and isinstance(held.value, range):
+        _capture_all(m, pattern, subject, captures)
+        return None
     if isinstance(held, Const) or (isinstance(held, Obj) and held.kind in ("dict", "set")):
         return False
     content = m.heap.items_of(held) if isinstance(held, Obj) and held.kind in ("list", "tuple") else None
     if content is None or content.items is None:
-        _capture_all(m, pattern)
+        _capture_all(m, pattern, subject, captures)
         return None
     values = content.items
     star = next((index for index, part in enumerate(pattern.patterns) if isinstance(part, ast.MatchStar)), None)
     if star is None:
         if len(values) != len(pattern.patterns):
             return False
-        return _all([matches(m, part, value) for part, value in zip(pattern.patterns, values, strict=True)])
+        return _all([matches(m, part, value, captures) for part, value in zip(pattern.patterns, values, strict=True)])
     after = len(pattern.patterns) - star - 1
     if len(values) < star + after:
         return False
     rest = pattern.patterns[star]
     assert isinstance(rest, ast.MatchStar)
     if rest.name is not None:
-        bind(m, rest.name, m.heap.sequence("list", values[star : len(values) - after]))
+        captures[rest.name] = m.heap.sequence("list", values[star : len(values) - after])
     parts = [*pattern.patterns[:star], *pattern.patterns[star + 1 :]]
     kept = [*values[:star], *values[len(values) - after :]]
-    return _all([matches(m, part, value) for part, value in zip(parts, kept, strict=True)])
+    return _all([matches(m, part, value, captures) for part, value in zip(parts, kept, strict=True)])
 
 
-def _mapping(m: Machine, pattern: ast.MatchMapping, subject: Value) -> bool | None:
+def _mapping(m: Machine, pattern: ast.MatchMapping, subject: Value, captures: Captures) -> bool | None:
     one = subject.single
     held = items.builtin_part(one) if isinstance(one, (Const, Obj)) else None
     if isinstance(held, Const) or (isinstance(held, Obj) and held.kind in ("list", "tuple", "set")):
         return False
     if not isinstance(held, Obj) or held.kind != "dict":
-        _capture_all(m, pattern)
+        _capture_all(m, pattern, subject, captures)
         return None
     answers: list[bool | None] = []
     for key, part in zip(pattern.keys, pattern.patterns, strict=True):
@@ -92,14 +119,15 @@ def _mapping(m: Machine, pattern: ast.MatchMapping, subject: Value) -> bool | No
         value = UNKNOWN if known is None else m.heap.get(held, known)
         if value.single is ABSENT:
             return False
-        answer = matches(m, part, value.without(ABSENT))
+        answer = matches(m, part, value.without(ABSENT), captures)
         answers.append(None if answer and value.may_be_absent else answer)
     if pattern.rest is not None:
-        bind(m, pattern.rest, UNKNOWN)
+        captures[pattern.rest] = UNKNOWN
+        m.unseen("", [subject])
     return _all(answers)
 
 
-def _class(m: Machine, pattern: ast.MatchClass, subject: Value) -> bool | None:
+def _class(m: Machine, pattern: ast.MatchClass, subject: Value, captures: Captures) -> bool | None:
     answer = truth(m, m.call_library_values("builtins.isinstance", [subject, m.evaluate(pattern.cls)]))
     if answer is False:
         return False
@@ -115,12 +143,18 @@ def _class(m: Machine, pattern: ast.MatchClass, subject: Value) -> bool | None:
                 "builtins.list",
                 "builtins.tuple",
             ):
-                inner = matches(m, pattern.patterns[0], subject)
+                inner = matches(m, pattern.patterns[0], subject, captures)
                 return _all([answer, inner])
-        _capture_all(m, pattern)
+        _capture_all(m, pattern, subject, captures)
         return None
     answers: list[bool | None] = [answer]
     for name, part in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
-        value = attributes.get(m, subject, name)
-        answers.append(matches(m, part, value))
+        single = subject.single
+        value = attributes.attribute_of(m, single, name) if isinstance(single, (Const, Obj)) else UNKNOWN
+        if value.single is ABSENT:
+            return False
+        if value.may_be_absent:
+            answers.append(None)
+            value = value.without(ABSENT)
+        answers.append(matches(m, part, value, captures))
     return _all(answers)

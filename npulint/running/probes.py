@@ -35,3 +35,19 @@ class Probes:
     def __init__(self) -> None:
         self.shown: dict[tuple[str, int], Shown] = {}
         self.visited: set[tuple[str, int]] = set()
+        self._log: list[tuple[str, int]] = []
+
+    def see(self, probe: tuple[str, int], shown: Shown) -> None:
+        """Add a value that a probe was seen to have."""
+        self._log.append(probe)
+        before = self.shown.get(probe)
+        self.shown[probe] = shown if before is None else before.joined(shown)
+
+    def seen_again(self) -> int:
+        """A moment, for `forget_since`."""
+        return len(self._log)
+
+    def forget_since(self, moment: int) -> None:
+        """Let the values that probes had since a moment be unknown."""
+        for probe in self._log[moment:]:
+            self.shown[probe] = Shown(None, "", None)

@@ -1,10 +1,10 @@
-"""How the instances of dataclasses, named tuples and typed dicts are made."""
+"""What is kept of classes: their bases, and how the instances of dataclasses and named tuples are made."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from npulint.values.value import Value
+from npulint.values.value import Obj, Value
 
 
 class Field(NamedTuple):
@@ -16,6 +16,7 @@ class Field(NamedTuple):
     is_argument: bool = True
     keyword_only: bool = False
     is_stored: bool = True
+    is_compared: bool = True
 
 
 class Record(NamedTuple):
@@ -25,3 +26,11 @@ class Record(NamedTuple):
     fields: tuple[Field, ...]
     is_frozen: bool = False
     has_init: bool = True
+
+
+class ClassData(NamedTuple):
+    """The bases of a class in the order in which attributes are looked up (itself first); with `is_open` there are
+    others that are not known."""
+
+    mro: tuple[Obj, ...]
+    is_open: bool

@@ -7,11 +7,10 @@ from typing import Final
 
 from npulint.running import attributes, items
 from npulint.running.machine import Arguments, Machine
-from npulint.running.record_types import Field, Record
+from npulint.running.record_types import ClassData, Field, Record
 from npulint.running.truth import is_equal
 from npulint.values.heap import key_of
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, FALSE, UNKNOWN, Const, Value, const, joined, truth_value, unknown
+from npulint.values.value import ABSENT, EITHER, FALSE, UNKNOWN, Const, Obj, Value, const, joined, truth_value, unknown
 
 _ENUMS: Final = {
     "enum.Enum": "",
@@ -50,10 +49,35 @@ def make_dataclass(m: Machine, cls: Obj, arguments: Arguments) -> None:
         one = m.heap.get(cls, key).single
         if isinstance(key, str) and key not in fields and isinstance(one, Obj) and one.kind == "field":
             fields[key] = _field(m, cls, key, is_keyword, False)
+    _refuse_order(m, cls, list(fields.values()))
+    if not _is_false(arguments.keywords.get("eq")):
+        m.compared_by_fields.add(cls)
+    if arguments.keywords.keys() & {
+        "slots",
+        "weakref_slot",
+        "order",
+        "unsafe_hash",
+        "match_args",
+        "auto_attribs",
+        "these",
+    }:
+        m.open_classes.add(cls)
     frozen = _is_true(arguments.keywords.get("frozen"))
     inherited = any(m.records[base].is_frozen for base in m.mro(cls)[1:] if base in m.records)
     has_init = not _is_false(arguments.keywords.get("init"))
     m.records[cls] = Record("dataclass", tuple(fields.values()), frozen or inherited, has_init)
+
+
+def _refuse_order(m: Machine, cls: Obj, fields: list[Field]) -> None:
+    """Raise TypeError where a field without default follows one that has one."""
+    with_default = False
+    for field in fields:
+        if not field.is_argument or field.keyword_only:
+            continue
+        has_default = field.default is not None or field.factory is not None
+        if with_default and not has_default:
+            m.throw_new("TypeError", f"non-default argument '{field.name}' follows default argument")
+        with_default = with_default or has_default
 
 
 def _field(m: Machine, cls: Obj, name: str, keyword_only: bool, is_init_only: bool) -> Field:
@@ -71,8 +95,14 @@ def _field(m: Machine, cls: Obj, name: str, keyword_only: bool, is_init_only: bo
             m.heap.set(cls, name, default)
         is_argument = not _is_false(given.keywords.get("init"))
         by_keyword = keyword_only or _is_true(given.keywords.get("kw_only"))
-        return Field(name, default, factory, is_argument, by_keyword, not is_init_only)
+        is_compared = not given.keywords.keys() & {"compare", "hash", "eq", "order"}
+        return Field(name, default, factory, is_argument, by_keyword, not is_init_only, is_compared)
     default = None if one is ABSENT else value.without(ABSENT)
+    if isinstance(one, Obj) and one.kind == "instance" and m.heap.has_own_equality(one):
+        m.may_throw("ValueError")  # of a class that cannot be a key
+        m.open_classes.add(cls)
+    if isinstance(one, Obj) and one.kind in ("list", "dict", "set") and one.name != "frozenset":
+        m.throw_new("ValueError", f"mutable default {one.kind} for field {name} is not allowed")
     return Field(name, default, None, True, keyword_only, not is_init_only)
 
 
@@ -88,6 +118,8 @@ def construct(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None) 
     """What a call of such a class gives; None for other classes."""
     if m.enums.get(cls) is not None:
         return _member_of(m, cls, arguments)
+    if cls in m.open_classes:
+        return m.unseen(f"{cls.name}()", arguments.all())
     record = next((m.records[base] for base in m.mro(cls) if base in m.records), None)
     if record is None:
         return None
@@ -199,7 +231,9 @@ def equal(m: Machine, one: Obj, other: Const | Obj) -> Value:
     """What the generated ``__eq__`` of a dataclass gives."""
     record = fields_of(m, one)
     if isinstance(other, Const) or other.cls is not one.cls or record is None:
-        return FALSE
+        return EITHER
+    if any(not field.is_compared for field in record.fields):
+        return EITHER
     answer: bool | None = True
     for field in record.fields:
         left, right = m.heap.get(one, field.name).single, m.heap.get(other, field.name).single
@@ -250,7 +284,8 @@ def _make_named_tuple(m: Machine, cls: Obj, record: Record, arguments: Arguments
 def named_tuple(m: Machine, cls: Obj, record: Record, values: list[Value], site: ast.AST | None = None) -> Value:
     """A new named tuple with these values."""
     one = m.heap.make("instance", cls.name, cls, site=site)
-    one.items = m.heap.sequence("tuple", values)
+    inner = m.heap.sequence("tuple", values, site)
+    one.items = inner if one.items is None or not one.many else one.items.joined(inner)
     for field, value in zip(record.fields, values, strict=True):
         m.heap.set(one, field.name, value)
     return Value((one,))
@@ -258,8 +293,6 @@ def named_tuple(m: Machine, cls: Obj, record: Record, values: list[Value], site:
 
 def named_tuple_class(m: Machine, name: str, names: list[str], defaults: list[Value]) -> Obj:
     """The class that ``collections.namedtuple`` gives."""
-    from npulint.running.classes import ClassData
-
     cls = m.heap.make("class", name)
     cls.data = ClassData((cls, m.heap.symbol("builtins.tuple"), m.heap.symbol("builtins.object")), False)
     padded: list[Value | None] = [None] * (len(names) - len(defaults)) + list(defaults)
@@ -273,6 +306,12 @@ def named_tuple_class(m: Machine, name: str, names: list[str], defaults: list[Va
 
 
 def _finish_enum(m: Machine, cls: Obj, kind: str) -> None:
+    if _is_special(m, cls, kind):
+        m.open_classes.add(cls)
+        for name in m.heap.layout_of(cls).keys:
+            if isinstance(name, str) and not name.startswith("__"):
+                m.heap.set(cls, name, UNKNOWN)
+        return
     members: dict[str, Value] = {}
     by_value: list[tuple[Value, Value]] = []
     last: object = 0
@@ -301,6 +340,33 @@ def _finish_enum(m: Machine, cls: Obj, kind: str) -> None:
         members[name] = same
         m.heap.set(cls, name, same)
     m.enums[cls] = (kind, members)
+
+
+def is_flag(kind: str) -> bool:
+    """Whether members of an enumeration are combined with operators."""
+    return _ENUMS[kind] == "flag"
+
+
+_MAKE_MEMBERS: Final = (
+    "__new__",
+    "_generate_next_value_",
+    "_ignore_",
+    "_missing_",
+    "__getattribute__",
+    "__class_getitem__",
+)
+
+
+def _is_special(m: Machine, cls: Obj, kind: str) -> bool:
+    """Whether the members of an enumeration are made in a way that is not modelled."""
+    if is_flag(kind):
+        return True
+    own = [base for base in m.mro(cls) if base.kind == "class"]
+    if any(m.heap.get(base, name).single is not ABSENT for base in own for name in _MAKE_MEMBERS):
+        return True
+    values = [m.heap.get(cls, name).single for name in m.heap.layout_of(cls).keys]
+    is_text = any(base.name == "builtins.str" for base in m.mro(cls))
+    return is_text and any(isinstance(one, Obj) and one.kind == "auto" for one in values)
 
 
 def _automatic(kind: str, name: str, last: object) -> tuple[Value, object]:

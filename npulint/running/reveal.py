@@ -1,120 +1,158 @@
-"""What the calls of ``reveal_value`` and ``reveal_runs`` in a project see."""
+"""What the calls of ``reveal_value`` and ``reveal_runs`` in a project see, without executing anything of it."""
 
 from __future__ import annotations
 
 import ast
-import json
-import math
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, Final, NamedTuple, Protocol
 
+from npulint.budget import GENEROUS, BudgetError, within
+from npulint.facts.model import Problem
+from npulint.running.answers import UNFOLLOWED, Answer, Seen, is_settled, merged, seen_by
+from npulint.running.deep_stack import in_deep_stack
 from npulint.running.engine import Engine
-from npulint.running.machine import Exhausted
+from npulint.running.launchers import launcher_starts
+from npulint.running.machine import Exhausted, Unbounded
+from npulint.running.project_files import NotRead, ProjectFiles
+from npulint.running.reachable_files import Probe, ReachableFiles, names_of
 from npulint.running.sources import Sources
+from npulint.running.starts import Start, start_of
+
+_MOST_RECURSIVE: Final = 16  # functions without a bound of which a program is executed again
+_MOST_WORK: Final = 3_000_000  # steps of all starts together
+
+__all__ = ["Revealed", "Start", "executed", "probes_of", "reveal", "revealed"]
 
 
-class Start(NamedTuple):
-    """How a program is started: the script or the module, its words (None: any), the variables that are set."""
+class Unfollowed(NamedTuple):
+    """A start that is not followed to its end, and why."""
 
-    script: str
-    words: tuple[str | None, ...] = ()
-    environment: tuple[tuple[str, str], ...] = ()
-    module: str = ""
+    start: Start
+    reason: str
 
 
-class Probe(NamedTuple):
-    """A call of ``reveal_value`` or ``reveal_runs``."""
+class Revealed(NamedTuple):
+    """The answers of a project, the starts that were not followed, and the files that could not be read."""
 
-    path: str
-    line: int
-    kind: str
+    answers: list[Answer]
+    unfollowed: list[Unfollowed]
+    problems: list[Problem]
 
 
-_NAMES: Final = frozenset(("reveal_value", "reveal_runs"))
+class Reach(Protocol):
+    """Tells which files a start may execute."""
+
+    def of(self, script: str) -> frozenset[str] | None:
+        """The files that a start of a script may execute; None: any."""
+
+
+class _Anything:
+    """Answers for files whose names were not examined."""
+
+    def of(self, script: str) -> None:
+        return None
+
+
+def reveal(root: str, command: str | None = None) -> Revealed:
+    """The answers for a start that is named by its command line; without one, for every Python file of the project as a
+    script without arguments, and for every start by a launcher. Raises `StartError` for a command line that starts no
+    program of the project."""
+    return in_deep_stack(lambda: _reveal(root, command))
+
+
+def _reveal(root: str, command: str | None) -> Revealed:
+    files = ProjectFiles(root)
+    starts = [start_of(command, files)] if command is not None else []
+    reach = ReachableFiles(files)
+    probes = reach.probes
+    if command is None and probes:
+        starts = [Start(path) for path in files.scripts]
+        for path, kind in files.launchers:
+            text = files.launcher_text(path)
+            starts += launcher_starts(text, path, kind, files) if text is not None else []
+    run = _Run(files, probes, reach)
+    run.follow(starts)
+    problems = [files.problems[path] for path in sorted(files.problems)]
+    return Revealed(run.answers() if starts else [], run.unfollowed, problems)
 
 
 def probes_of(sources: Sources) -> list[Probe]:
-    """The probes in the Python files of a project."""
-    found = []
-    for path in sorted(sources.texts):
-        tree = sources.tree(path) if path.endswith(".py") else None
-        for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _NAMES:
-                found.append(Probe(path, node.lineno, node.func.id.removeprefix("reveal_")))
-    return sorted(found)
+    """The probes in Python files whose texts are given."""
+    trees = [(path, sources.tree(path)) for path in sources.scripts]
+    return [probe for path, tree in trees if tree is not None for probe in names_of(tree, path).probes]
 
 
 def revealed(sources: Sources, starts: Sequence[Start]) -> list[dict[str, Any]]:
-    """An answer for each probe, for all of these starts together."""
-    probes = probes_of(sources)
-    answers: list[list[dict[str, Any]]] = [_of_start(sources, probes, start) for start in starts]
-    return [_merged([each[index] for each in answers]) for index in range(len(probes))]
+    """The answers for each probe in files whose texts are given, as JSON data, for all of these starts together."""
+    run = _Run(sources, probes_of(sources), _Anything())
+    run.follow(starts)
+    return [answer.record() for answer in run.answers()]
 
 
-def _of_start(sources: Sources, probes: list[Probe], start: Start) -> list[dict[str, Any]]:
-    engine = Engine(sources, dict(start.environment))
-    complete = True
-    try:
-        engine.start(start.script, start.words, start.module)
-    except (Exhausted, RecursionError):
-        complete = False
-    return [_answer(engine, probe, complete and not engine.lost) for probe in probes]
+class _Run:
+    """The starts of a project, followed one after the other."""
+
+    def __init__(self, sources: Sources, probes: list[Probe], reach: Reach) -> None:
+        self._sources, self._probes, self._reach = sources, probes, reach
+        self._seen: list[list[Seen]] = [[] for _ in probes]
+        self._work = 0
+        self.unfollowed: list[Unfollowed] = []
+
+    def answers(self) -> list[Answer]:
+        """What holds for all starts that were followed."""
+        return [merged(probe, each) for probe, each in zip(self._probes, self._seen, strict=True)]
+
+    def follow(self, starts: Sequence[Start]) -> None:
+        """Follow starts, until none can change an answer."""
+        distinct: dict[Start, Start] = {}
+        for start in starts:
+            distinct.setdefault(start.essence, start)
+        for start in distinct.values():
+            if all(is_settled(probe, each) for probe, each in zip(self._probes, self._seen, strict=True)):
+                return
+            for each, seen in zip(self._seen, self._of(start), strict=True):
+                each.append(seen)
+
+    def _of(self, start: Start) -> list[Seen]:
+        """What a start sees at each probe."""
+        reached = self._reach.of(start.script)
+        if reached is not None and not any(probe.path in reached for probe in self._probes):
+            return [Seen(False)] * len(self._probes)
+        reason = start.unfollowed or ("work" if self._work > _MOST_WORK else "")
+        if not reason:
+            engine, reason = executed(self._sources, start)
+            self._work += engine.steps
+            if not reason:
+                return [seen_by(engine, probe) for probe in self._probes]
+        self.unfollowed.append(Unfollowed(start, reason))
+        open_ = Seen(True, None, "maybe", f"{UNFOLLOWED}: {start.command}")
+        return [open_ if reached is None or probe.path in reached else Seen(False) for probe in self._probes]
 
 
-def _answer(engine: Engine, probe: Probe, complete: bool) -> dict[str, Any]:
-    base: dict[str, Any] = {"path": probe.path, "line": probe.line, "kind": probe.kind}
-    place = (probe.path, probe.line)
-    if probe.kind == "runs":
-        return {**base, "answer": _runs(engine, place) if complete else "maybe"}
-    shown = engine.probes.shown.get(place)
-    if not complete or shown is None or shown.values is None:
-        return {**base, "certain": False, "values": [], "reason": shown.reason if shown else ""}
-    values: list[object] = []
-    for value in shown.values:
-        plain = _json(value)
-        if not any(_same(plain, one) for one in values):
-            values.append(plain)
-    return {**base, "certain": True, "values": values, "reason": shown.reason}
+def executed(sources: Sources, start: Start) -> tuple[Engine, str]:
+    """The execution of a start, and why it was not followed to its end (empty if it was)."""
+    recursive: set[ast.AST] = set()
+    while True:
+        engine = Engine(sources, dict(start.environment), start.folder, frozenset(recursive))
+        try:
+            within(GENEROUS.of_project(1, 0), partial(_execute, engine, start))
+        except Unbounded as error:
+            recursive.add(error.node)
+            if len(recursive) > _MOST_RECURSIVE:
+                return engine, "limit"
+        except NotRead:
+            return engine, "unread"
+        except Exhausted:
+            return engine, "limit"
+        except BudgetError as error:
+            return engine, error.reason
+        except (RecursionError, MemoryError):
+            return engine, "depth"
+        else:
+            return engine, "lost" if engine.lost else ""
 
 
-def _runs(engine: Engine, place: tuple[str, int]) -> str:
-    if place not in engine.probes.visited:
-        return "no"
-    normal = [layer for layer, is_normal in engine.ends if is_normal]
-    layers = normal or [layer for layer, _ in engine.ends]
-    mark = engine.visited(place, layers) if layers else None
-    return "yes" if mark is not None and not mark.maybe else "maybe"
-
-
-def _merged(answers: list[dict[str, Any]]) -> dict[str, Any]:
-    first = answers[0]
-    if len(answers) == 1:
-        return first
-    if first["kind"] == "runs":
-        each = {one["answer"] for one in answers}
-        return {**first, "answer": each.pop() if len(each) == 1 else "maybe"}
-    reached = [one for one in answers if one["certain"] or not one.get("unreached")]
-    if not all(one["certain"] for one in reached) or not reached:
-        return {**first, "certain": False, "values": []}
-    values: list[object] = []
-    for one in reached:
-        values += [value for value in one["values"] if not any(_same(value, other) for other in values)]
-    return {**first, "certain": True, "values": values}
-
-
-def _json(value: object) -> object:
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"$float": str(value)}
-    if isinstance(value, (list, tuple, range)):
-        return {"$object": "range"} if isinstance(value, range) else [_json(one) for one in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted((_json(one) for one in value), key=repr)
-    if isinstance(value, dict):
-        return {str(key): _json(one) for key, one in value.items()}
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return {"$object": type(value).__name__}
-
-
-def _same(left: object, right: object) -> bool:
-    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
+def _execute(engine: Engine, start: Start) -> None:
+    words = None if start.is_open else start.words
+    engine.start(start.script, words, start.module, start.named, start.search)

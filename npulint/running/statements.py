@@ -10,7 +10,7 @@ from typing import Any, Final
 from npulint.running import classes, exceptions, items, modules, patterns
 from npulint.running.assignments import assign, augment, delete
 from npulint.running.calls import make_function
-from npulint.running.loops import leave, repeat
+from npulint.running.loops import Turns, leave, repeat
 from npulint.running.machine import Arguments, Dead, Frame, Loop, Machine
 from npulint.running.names import bind
 from npulint.running.narrowing import assume
@@ -104,12 +104,14 @@ def _match_from(m: Machine, node: ast.Match, subject: Value, index: int) -> None
     if index == len(node.cases):
         return
     case = node.cases[index]
-    answer = patterns.matches(m, case.pattern, subject)
+    captures: patterns.Captures = {}
+    answer = patterns.matches(m, case.pattern, subject, captures)
     if answer is False:
         _match_from(m, node, subject, index + 1)
         return
 
     def guarded(matched: bool | None) -> None:
+        patterns.bind_all(m, captures)
         held = matched if case.guard is None else truth(m, m.evaluate(case.guard))
         if case.guard is None or held:
             execute(m, case.body)
@@ -189,13 +191,13 @@ def _while(m: Machine, node: ast.While) -> None:
 def _turns(m: Machine, node: ast.While, loop: Loop) -> bool:
     """Execute a loop until its condition is false; False if that never happens."""
     try:
+        turns = Turns(m)
         for _ in range(_MOST_TURNS):
             answer = truth(m, m.evaluate(node.test))
             if answer is False:
                 return True
-            if answer is None or len(loop.breaks) > _MOST_EARLY_ENDS:
+            if answer is None or len(loop.breaks) > _MOST_EARLY_ENDS or not turns.go_on():
                 break
-            before = m.store.layer, len(m.store.layer.cells)
             base = m.store.fork()
             try:
                 _turn(m, loop, node.body)
@@ -204,7 +206,7 @@ def _turns(m: Machine, node: ast.While, loop: Loop) -> bool:
                 raise
             same = not m.store.changed(base, m.store.layer) and not loop.breaks
             m.store.meet(base, [m.store.layer])
-            if same and before:
+            if same:
                 m.endless()
                 return False
     except Dead:

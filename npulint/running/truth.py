@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from npulint.running.machine import Arguments, Machine
 from npulint.values.hosted import Unhosted, hosted_alternative
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, Absent, Const, Value, truth_value
+from npulint.values.value import ABSENT, Absent, Const, Obj, Value, truth_value
 
 
 def truth(m: Machine, value: Value) -> bool | None:
@@ -30,6 +29,8 @@ def _truth(m: Machine, one: Const | Obj) -> bool | None:
         return None if layout.rest is not None or any(value.single is not ABSENT for value in values) else False
     if one.kind == "instance":
         return _instance_truth(m, one)
+    if one.kind == "symbol" and one.name == "builtins.NotImplemented":
+        return None
     if one.kind == "symbol":
         return True if one.name.startswith("builtins.") or one.name[:1].isupper() else None
     return None if one.kind in ("native", "view", "iterator", "generator") else True
@@ -89,11 +90,26 @@ def is_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
         and left.kind in ("symbol", "class", "function", "module")
     ):
         return True
+    path = _path_equality(left, right)
+    if path is not None:
+        return path
+    if "OrderedDict" in (getattr(left, "name", ""), getattr(right, "name", "")):
+        return None  # the order counts
     try:
         return bool(hosted_alternative(left, m.heap) == hosted_alternative(right, m.heap))
     except Unhosted:
         pass
     return _structures_equal(m, left, right)
+
+
+def _path_equality(left: Const | Obj, right: Const | Obj) -> bool | None:
+    """Whether a path of the project, which is absolute, equals another or a text; None if that is not known."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Obj) and one.kind == "path":
+            if isinstance(other, Obj):
+                return one is other if other.kind == "path" else None
+            return None if isinstance(other.value, str) and other.value.startswith("/") else False
+    return None
 
 
 def _structures_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
@@ -105,8 +121,18 @@ def _structures_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool
             if m.extends_unseen(one) or one.items is not None or one.many:
                 return None
     kinds = [one.kind if isinstance(one, Obj) else "const" for one in (left, right)]
-    if kinds[0] != kinds[1] and not {"native", "view", "symbol", "method"} & {*kinds}:
+    if not _COMPARED.issuperset(kinds):
+        return None
+    if kinds[0] != kinds[1]:
         return False
-    if kinds[0] in ("instance", "class", "function", "module") and left is not right:
-        return False
-    return True if left is right and kinds[0] == "instance" else None
+    if kinds[0] in ("class", "function", "module"):
+        return left is right
+    if kinds[0] == "instance" and isinstance(left, Obj) and isinstance(right, Obj):
+        if left is not right and any(one.cls is not None and one.cls.kind == "symbol" for one in (left, right)):
+            return None  # namespaces are compared by what they hold
+        return left is right
+    return None
+
+
+_COMPARED = frozenset(("const", "list", "tuple", "dict", "set", "instance", "class", "function", "module"))
+"""The kinds of which it is known how they are compared."""

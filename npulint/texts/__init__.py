@@ -32,6 +32,7 @@ FAMILIES: tuple[str, ...] = (
     "port",
     "problem",
     "recording",
+    "reveal",
     "runs",
     "server",
     "settings",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
-from npulint.values.objects import EMPTY, ESCAPED, HAPPENED, ITEMS, LAYOUT, Items, Layout, Obj
+from npulint.values.objects import EMPTY, ESCAPED, HAPPENED, ITEMS, LAYOUT, Items, Layout
 from npulint.values.store import Content, Store
-from npulint.values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Const, Value, const, joined
+from npulint.values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Const, Obj, Value, const, joined
 
 Key = object
 """A key of a dict: what Python itself compares (a constant, a tuple of keys), or an `Obj` by identity."""
+
+
+_CALLED: Final = frozenset(
+    ("function", "method", "class", "partial", "generator", "coroutine", "cached", "contextmanager", "lazy", "dispatch")
+)
 
 
 class Heap:
@@ -19,8 +24,13 @@ class Heap:
     def __init__(self) -> None:
         self.store = Store()
         self.symbols: dict[str, Obj] = {}
-        self.repetition = 0  # the loop of unknown length that is being executed
-        self._repeated: dict[tuple[int, int, str], Obj] = {}
+        self.repetition: tuple[int, ...] = ()  # the loops of unknown length that are being executed
+        self.on_escape: Callable[[Value], object] = _nothing  # told what is put where unseen code finds it
+        self._is_escaping = False
+        self.has_own_equality: Callable[[Obj], bool] = _never  # whether an instance is not compared by identity
+        self.volatile: set[tuple[Obj, object]] = set()  # cells that unknown code may write at any time
+        self._slices: dict[tuple[object, ...], Obj] = {}
+        self._repeated: dict[tuple[int, tuple[int, ...], str], Obj] = {}
 
     # -- making
 
@@ -28,7 +38,7 @@ class Heap:
         """What a library has by this dotted name."""
         found = self.symbols.get(name)
         if found is None:
-            found = self.symbols[name] = Obj("symbol", self.store.new_serial(), name)
+            found = self.symbols[name] = Obj("symbol", 0, name)
         return found
 
     def make(self, kind: str, name: str = "", cls: Obj | None = None, data: Any = None, site: object = None) -> Obj:
@@ -59,6 +69,14 @@ class Heap:
         self.fill(made, entries)
         return Value((made,))
 
+    def slice_of(self, parts: Sequence[Value], site: object = None) -> Value:
+        """The index ``[lower:upper:step]``."""
+        key = tuple(part.single for part in parts)
+        made = self._slices.get(key)
+        if made is None or not all(isinstance(one, Const) for one in key):
+            made = self._slices[key] = self.make("slice", data=list(parts), site=site)
+        return Value((made,))
+
     def fill(self, owner: Obj, entries: Iterable[tuple[Key, Value]]) -> None:
         """Write the first entries of a new object."""
         held = dict(entries)
@@ -76,7 +94,13 @@ class Heap:
                 content = content.joined(before)
             elif self.store.read(owner, LAYOUT) is not None and isinstance(content, Value):
                 content = content.joined(ABSENT_VALUE)
-        if owner.leaked and self.store.read(owner, ESCAPED) is not None:
+        if (owner, key) in self.volatile or (owner.leaked and self.store.read(owner, ESCAPED) is not None):
+            if isinstance(content, Value) and not self._is_escaping:
+                self._is_escaping = True
+                try:
+                    self.on_escape(content)
+                finally:
+                    self._is_escaping = False
             content = _unsure(content)
         self.store.write(owner, key, content)
 
@@ -167,9 +191,11 @@ class Heap:
             if owner in seen or owner.kind in ("symbol", "module"):
                 continue
             seen.add(owner)
-            if owner.kind in ("function", "method", "class", "partial", "generator"):
+            if owner.kind in _CALLED:
                 callables.append(owner)
                 continue
+            if owner.kind == "instance" and owner.cls is not None and owner.cls.kind == "class":
+                callables.append(owner)
             pending += self._let_go(owner)
         return callables
 
@@ -182,6 +208,8 @@ class Heap:
             if owner.kind != "tuple":
                 self.store.write(store, ITEMS, Items(None))
         layout = self.store.read(store, LAYOUT)
+        if layout is None and owner.kind in ("instance", "dict", "set"):
+            layout = EMPTY
         if isinstance(layout, Layout):
             for key in layout.keys:
                 value = self.get(owner, key)
@@ -192,6 +220,14 @@ class Heap:
         if owner.kind != "tuple":
             self.store.write(store, ESCAPED, HAPPENED)
         return [one for value in held for one in value.alternatives if isinstance(one, Obj)]
+
+
+def _nothing(value: Value) -> object:
+    return None
+
+
+def _never(one: Obj) -> bool:
+    return False
 
 
 _FORGOTTEN = Layout((), False, UNKNOWN)
@@ -219,9 +255,12 @@ def key_of(value: Const | Obj, heap: Heap) -> Key | None:
     if value.kind in ("list", "dict", "set"):
         return None
     if value.kind == "instance" and value.items is not None:
-        inner = value.items.single
-        return key_of(inner, heap) if isinstance(inner, Const) else None
-    return value
+        return None  # it equals the constant, and is another object
+    return (
+        None
+        if value.kind in ("path", "pathlib", "method") or (value.kind == "instance" and heap.has_own_equality(value))
+        else value
+    )
 
 
 class _KeyNone:

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from npulint.values.heap import Heap, Key, KeyNone, key_of, value_of_key
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, Const, Value, const
+from npulint.values.value import ABSENT, Const, Obj, Value, const
 
 _MOST = 4_000  # items of one structure
 
@@ -23,6 +22,34 @@ def hosted(value: Value, heap: Heap) -> object:
     if single is None or single is ABSENT:
         raise Unhosted
     return hosted_alternative(single, heap)  # type: ignore[arg-type]
+
+
+def plain_hosted(value: Value, heap: Heap) -> object:
+    """The same for values whose text is that of the plain value: without objects of classes, sets whose order shows,
+    and kinds of dicts. Raises `Unhosted`."""
+    plain = hosted(value, heap)
+    _check_text(value, heap, 0)
+    return plain
+
+
+def _check_text(value: Value, heap: Heap, depth: int) -> None:
+    one = value.single
+    if not isinstance(one, Obj):
+        return
+    if depth > 20 or one.kind == "instance" or one.name in KINDS_OF_DICTS or one.name == "frozenset":
+        raise Unhosted
+    if one.kind in ("list", "tuple"):
+        for item in heap.items_of(one).items or ():
+            _check_text(item, heap, depth + 1)
+    elif one.kind == "dict":
+        for _, item in heap.entries(one):
+            _check_text(item, heap, depth + 1)
+    elif one.kind == "set" and len(heap.layout_of(one).keys) > 1:
+        raise Unhosted
+
+
+KINDS_OF_DICTS: Final = frozenset(("OrderedDict", "defaultdict", "Counter"))
+"""The names of dicts that are not of the built-in type."""
 
 
 def hosted_alternative(one: Const | Obj, heap: Heap, depth: int = 0) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from npulint.values.value import UNKNOWN, Value, joined
 
@@ -12,30 +12,6 @@ ITEMS: Final = "<items>"
 """The key of the cell with the `Items` of a list or tuple."""
 ESCAPED: Final = "<escaped>"
 """The key of the cell that is set when code that is not seen has got hold of an object."""
-
-
-class Obj:
-    """An object by identity. Kinds: symbol (of a library, by name), module, class, function, method, instance, list,
-    tuple, dict, set, frame, property, partial, generator, iterator, view, slice, super, and what a library makes that
-    is modelled.
-
-    `cls` is the class of an instance (an object of kind class, or the symbol of a library's class); `data` is what
-    belongs to the kind and never changes; `items` is the list, dict or constant within an instance of a class that
-    extends a built-in one. `store` is the object whose cells hold the contents (another one for views of attributes).
-    With `many` it stands for several objects that were made at one line."""
-
-    __slots__ = ("cls", "data", "items", "kind", "leaked", "many", "name", "serial", "store")
-
-    def __init__(
-        self, kind: str, serial: int, name: str = "", cls: Obj | None = None, data: Any = None, many: bool = False
-    ) -> None:
-        self.kind, self.serial, self.name, self.cls, self.data, self.many = kind, serial, name, cls, data, many
-        self.leaked = False  # whether it has escaped in some execution
-        self.items: Value | None = None
-        self.store: Obj = self
-
-    def __repr__(self) -> str:
-        return f"<{self.kind} {self.name} {self.serial}>"
 
 
 class Items:
@@ -62,6 +38,18 @@ class Items:
         if self.items is None or other.items is None:
             return self.items is other.items and self.each.same(other.each)
         return len(self.items) == len(other.items) and all(map(Value.same, self.items, other.items))
+
+    def covers(self, other: object) -> bool:
+        """Whether it may hold whatever the other may hold."""
+        if self is other:
+            return True
+        if not isinstance(other, Items):
+            return False
+        if self.items is None:
+            return other.items == () or self.each.covers(other.any_item)
+        if other.items is None or len(self.items) != len(other.items):
+            return False
+        return all(map(Value.covers, self.items, other.items))
 
     def joined(self, other: object) -> Items | Value:
         """The content of a list that may hold either."""
@@ -98,6 +86,16 @@ class Layout:
             return self.rest is other.rest
         return self.rest.same(other.rest)
 
+    def covers(self, other: object) -> bool:
+        """Whether it may have whatever keys the other may have."""
+        if self is other:
+            return True
+        if not isinstance(other, Layout) or not set(other.keys) <= set(self.keys):
+            return False
+        if other.rest is not None and (self.rest is None or not self.rest.covers(other.rest)):
+            return False
+        return not self.is_ordered or (other.is_ordered and self.keys == other.keys)
+
     def joined(self, other: object) -> Layout | Value:
         """The layout of what may be either."""
         if self is other or other is None:
@@ -133,6 +131,10 @@ class Mark:
     def same(self, other: object) -> bool:
         """Whether nothing differs."""
         return isinstance(other, Mark) and other.maybe == self.maybe
+
+    def covers(self, other: object) -> bool:
+        """Whether it says no more than the other."""
+        return self.maybe or self.same(other)
 
     def joined(self, other: object) -> Mark:
         """What holds where this branch or another was taken."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from npulint.values.objects import Obj
-from npulint.values.value import UNKNOWN
+from npulint.values.value import UNKNOWN, Obj
 
 Cell = tuple[Obj, object]
 
@@ -20,8 +19,8 @@ class Content(Protocol):
     def joined(self, other: object) -> Content:
         """What it may be where this branch or another was taken; None: the other has no such cell."""
 
-    def same(self, other: object) -> bool:
-        """Whether nothing differs."""
+    def covers(self, other: object) -> bool:
+        """Whether whatever the other may be, it may be as well."""
 
 
 class Layer:
@@ -54,8 +53,9 @@ class Store:
     """The current state."""
 
     def __init__(self) -> None:
-        self.serial = 0  # of the next object
-        self.layer = Layer(None, 0)
+        self.serial = 1  # of the next object; what libraries have, and modules, have 0: they were always there
+        self.work = 0  # cells that were joined
+        self.layer = Layer(None, 1)
         self.regions: list[Region] = []
 
     def new_serial(self) -> int:
@@ -153,6 +153,9 @@ class Store:
         born = min(delta.serial for delta in deltas)
         joined: dict[Cell, Content] = {}
         for cell in dict.fromkeys(cell for delta in deltas for cell in delta.cells):
+            if cell[0].kind == "left":
+                continue
+            self.work += 1
             result: Content | None = None
             missing = False
             for delta in deltas:
@@ -184,7 +187,7 @@ class Store:
             if before is None:
                 if cell[0].serial < delta.serial:
                     changed.append(cell)
-            elif content is not before and not content.joined(before).same(before):
+            elif content is not before and not before.covers(content):
                 changed.append(cell)
         self.layer = current
         return changed

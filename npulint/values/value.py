@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from npulint.values.objects import Obj
+from typing import Any, Final
 
 MOST_ALTERNATIVES = 12
 
@@ -41,6 +38,30 @@ class Const:
 
     def __repr__(self) -> str:
         return f"Const({self.value!r})"
+
+
+class Obj:
+    """An object by identity. Kinds: symbol (of a library, by name), module, class, function, method, instance, list,
+    tuple, dict, set, frame (left: one that nothing reads any more), property, partial, generator, iterator, view,
+    slice, super, and what a library makes that is modelled.
+
+    `cls` is the class of an instance (an object of kind class, or the symbol of a library's class); `data` is what
+    belongs to the kind and never changes; `items` is the list, dict or constant within an instance of a class that
+    extends a built-in one. `store` is the object whose cells hold the contents (another one for views of attributes).
+    With `many` it stands for several objects that were made at one line."""
+
+    __slots__ = ("cls", "data", "items", "kind", "leaked", "many", "name", "serial", "store")
+
+    def __init__(
+        self, kind: str, serial: int, name: str = "", cls: Obj | None = None, data: Any = None, many: bool = False
+    ) -> None:
+        self.kind, self.serial, self.name, self.cls, self.data, self.many = kind, serial, name, cls, data, many
+        self.leaked = False  # whether it has escaped in some execution
+        self.items: Value | None = None
+        self.store: Obj = self
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.name} {self.serial}>"
 
 
 class Origin:
@@ -91,10 +112,23 @@ class Value:
         """Whether the other value has the same alternatives."""
         if self is other:
             return True
-        if not isinstance(other, Value) or self.is_open != other.is_open:
+        if not isinstance(other, Value) or self.is_open != other.is_open or self.hint != other.hint:
             return False
         mine, others = self.alternatives, other.alternatives
         return mine == others or (len(mine) == len(others) and set(mine) == set(others))
+
+    def covers(self, other: object) -> bool:
+        """Whether it may be whatever the other value may be."""
+        if self is other:
+            return True
+        if not isinstance(other, Value) or (other.is_open and not self.is_open):
+            return False
+        if other.is_open and self.hint and self.hint != other.hint:
+            return False
+        return all(one in self.alternatives or self._is_open_to(one) for one in other.alternatives)
+
+    def _is_open_to(self, one: Const | Obj | Absent) -> bool:
+        return self.is_open and isinstance(one, Const) and self.hint in ("", type(one.value).__name__)
 
     def joined(self, other: object) -> Value:
         """What may be either; a content of another kind makes it unknown."""

@@ -41,6 +41,7 @@ GUIDES = (
     "live",
     "runs",
     "doctor",
+    "reveal",
     "python",
     "configured-training",
     "run-llamafactory",

@@ -34,10 +34,17 @@ def analysed(program: Program) -> Analysis:
     class Watched(Engine):
         """The engine, with a note of what ends it."""
 
-        def start(self, script: str, words: Sequence[str | None], module_name: str = "") -> None:
+        def start(
+            self,
+            script: str,
+            words: Sequence[str | None] | None,
+            module_name: str = "",
+            named: str | None = "",
+            search: Sequence[str] = (),
+        ) -> None:
             """Execute a start."""
             try:
-                super().start(script, words, module_name)
+                super().start(script, words, module_name, named, search)
             except (Exhausted, RecursionError) as error:
                 limits.append(type(error).__name__)
                 raise

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Final
 
 from npulint.running import expressions, items
+from npulint.running.loops import repeat
 from npulint.running.machine import Arguments, Machine
 from npulint.running.truth import is_equal, truth
 from npulint.values.heap import key_of, value_of_key
 from npulint.values.hosted import Unhosted, hosted
-from npulint.values.objects import EMPTY, ITEMS, LAYOUT, Items, Obj
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Value, const, joined, truth_value, unknown
+from npulint.values.objects import EMPTY, ITEMS, LAYOUT, Items
+from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Obj, Value, const, joined, truth_value, unknown
 
 Method = Callable[[Machine, Obj, Arguments, ast.AST | None], Value]
 
@@ -131,6 +132,8 @@ def sorted_items(m: Machine, content: Items, arguments: Arguments) -> Items:
     key = arguments.keywords.get("key", NONE)
     reverse = truth(m, arguments.keywords.get("reverse", const(False)))
     if content.items is None or reverse is None:
+        if key.single != Const(None):
+            repeat(m, lambda: m.call(key, Arguments([content.any_item])))
         return Items(None, content.any_item)
     keys = content.items
     if key.single != Const(None):
@@ -140,6 +143,13 @@ def sorted_items(m: Machine, content: Items, arguments: Arguments) -> Items:
         order = sorted(range(len(plain)), key=lambda index: plain[index], reverse=reverse)  # type: ignore[arg-type,return-value]
     except Unhosted:
         m.may_throw("TypeError")
+        compared = [
+            value
+            for value in keys
+            if any(isinstance(one, Obj) and one.kind == "instance" for one in value.alternatives)
+        ]
+        if compared:
+            m.unseen("", compared)
         return Items(None, content.any_item) if len(content.items) > 1 else content
     except TypeError as error:
         m.throw_new("TypeError", str(error))

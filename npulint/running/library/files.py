@@ -4,33 +4,42 @@ from __future__ import annotations
 
 import ast
 import json
-import posixpath
 from collections.abc import Callable
 from typing import Final
 
+from npulint.running.iterators import read_once
+from npulint.running.library import texts
+from npulint.running.loops import repeat
 from npulint.running.machine import Arguments, Machine
-from npulint.values import texts
 from npulint.values.hosted import Unhosted, adopted
-from npulint.values.objects import Obj
-from npulint.values.value import EITHER, NONE, TRUE, UNKNOWN, Value, const, unknown
+from npulint.values.objects import HAPPENED
+from npulint.values.paths import relative_path
+from npulint.values.value import ABSENT, EITHER, NONE, TRUE, UNKNOWN, Obj, Value, const, unknown
 
 _WRITTEN: Final = "<written>"
 
 
 def project_path(m: Machine, value: Value) -> str | None:
-    """The path below the project's root that a path means, from the working folder; None outside or if not known."""
-    text = texts.known_text(value)
-    if text is None or text.startswith(("/", "~")):
-        return None
-    path = posixpath.normpath(posixpath.join(m.working_folder, text))
-    return None if path.startswith("..") else path
+    """The path below the project's root that a path means; None outside, or where it is not known."""
+    if m.heap.get(m.heap.symbol("os"), "<chdir>").single is not ABSENT:
+        one = value.single
+        return one.name if isinstance(one, Obj) and one.kind == "path" else None
+    return relative_path(value, m.working_folder)
 
 
-def _text(m: Machine, path: str | None) -> str | None:
+def _text(m: Machine, path: str) -> str | None:
     """The content of a file that the program has not written before."""
-    if path is None or path not in m.sources.texts or m.store.read(m.marks, (_WRITTEN, path)) is not None:
+    if any(m.store.read(m.marks, (_WRITTEN, one)) is not None for one in (path, "")):
         return None
-    return None if m.store.read(m.marks, (_WRITTEN, "")) is not None else m.sources.texts[path]
+    text = m.sources.content(path)
+    if text is not None:
+        m.read_texts[text] = path
+    return text
+
+
+def note_changes(m: Machine) -> None:
+    """Note that any file may have been changed."""
+    m.store.write(m.marks, (_WRITTEN, ""), HAPPENED)
 
 
 def open_file(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -39,20 +48,33 @@ def open_file(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     mode = arguments.get(1, "mode") or const("r")
     text = texts.known_text(mode)
     path = project_path(m, name)
-    if text is None or set(text) & set("wax+"):
-        from npulint.values.objects import HAPPENED
-
+    if set(arguments.keywords) - {"file", "mode"} and not _is_utf8(arguments):
+        return m.unseen("open()", arguments.all())
+    if text is None or "b" in text:
+        m.may_throw()
+        if text is None or set(text) & set("wax+"):
+            m.store.write(m.marks, (_WRITTEN, path or ""), HAPPENED)
+        return unknown("open()")
+    if set(text) & set("wax+"):
+        m.may_throw()
         m.store.write(m.marks, (_WRITTEN, path or ""), HAPPENED)
         return Value((m.heap.make("file", "", data=None),))
-    if path is None or path not in m.sources.texts:
+    if path is None or not m.sources.exists(path):
         m.may_throw()
         return Value((m.heap.make("file", "", data=None),))
     return Value((m.heap.make("file", path, data=_text(m, path)),))
 
 
+def _is_utf8(arguments: Arguments) -> bool:
+    """Whether only the encoding is named, and it is that of the texts."""
+    encoding = texts.known_text(arguments.keywords.get("encoding", UNKNOWN))
+    return set(arguments.keywords) <= {"file", "mode", "encoding"} and (encoding or "").lower() in ("utf-8", "utf8")
+
+
 def enter_file(m: Machine, one: Obj, body: Callable[[Value], None]) -> None:
     """Execute a block with an open file."""
     body(Value((one,)))
+    m.heap.put(one, "<moved>", TRUE)
 
 
 def file_attribute(m: Machine, one: Obj, name: str) -> Value:
@@ -65,10 +87,19 @@ def file_attribute(m: Machine, one: Obj, name: str) -> Value:
 def call_file_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a method of an open file gives."""
     one: Obj = method.data
+    if method.name in ("readline", "seek", "read", "readlines") and not (
+        method.name in ("read", "readlines") and not arguments.positional
+    ):
+        m.heap.put(one, "<moved>", TRUE)
+    if m.heap.get(one, "<moved>").single is not ABSENT:
+        m.may_throw()
+        return unknown("", "str" if method.name != "readlines" else "")
+    if method.name == "close":
+        m.heap.put(one, "<moved>", TRUE)
     if method.name == "read" and not arguments.positional and isinstance(one.data, str):
-        return const(one.data) if m.use_once(one) else const("")
+        return const(one.data) if read_once(m, one) else const("")
     if method.name == "readlines" and isinstance(one.data, str):
-        lines = one.data.splitlines(True) if m.use_once(one) else []
+        lines = one.data.splitlines(True) if read_once(m, one) else []
         return m.heap.sequence("list", [const(line) for line in lines], site)
     if method.name in ("write", "close", "flush", "writelines", "seek"):
         return NONE
@@ -77,9 +108,11 @@ def call_file_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AS
 
 def iterate_file(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
     """The lines of an open file."""
-    from npulint.running.loops import repeat
-
-    if isinstance(one.data, str) and m.use_once(one):
+    if m.heap.get(one, "<moved>").single is not ABSENT:
+        repeat(m, lambda: consume(unknown("", "str")))
+        return
+    if isinstance(one.data, str) and read_once(m, one):
+        m.heap.put(one, "<moved>", TRUE)
         for line in one.data.splitlines(True):
             consume(const(line))
     elif not isinstance(one.data, str):
@@ -89,7 +122,9 @@ def iterate_file(m: Machine, one: Obj, consume: Callable[[Value], object]) -> No
 def exists(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``os.path.exists(path)`` gives."""
     path = project_path(m, arguments.positional[0]) if arguments.positional else None
-    return TRUE if path is not None and path in m.sources.texts else EITHER
+    if m.store.read(m.marks, (_WRITTEN, "")) is not None:
+        return EITHER
+    return TRUE if path is not None and m.sources.exists(path) else EITHER
 
 
 def parsed_json(m: Machine, text: str, site: ast.AST | None) -> Value:
@@ -101,13 +136,14 @@ def parsed_json(m: Machine, text: str, site: ast.AST | None) -> Value:
     except RecursionError:
         return UNKNOWN
     except ValueError as error:
-        m.throw_new("ValueError", str(error))
+        m.throw_new("json.JSONDecodeError", str(error))
 
 
 def _content(m: Machine, value: Value) -> str | None:
     one = value.single
     if isinstance(one, Obj) and one.kind == "file":
-        return one.data if isinstance(one.data, str) and m.use_once(one) else None
+        is_whole = isinstance(one.data, str) and m.heap.get(one, "<moved>").single is ABSENT
+        return one.data if is_whole and read_once(m, one) else None
     return texts.known_text(value)
 
 
@@ -115,7 +151,9 @@ def load_json(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``json.load(file)`` gives."""
     content = _content(m, arguments.positional[0]) if arguments.positional and not arguments.keywords else None
     if content is None:
-        m.may_throw("ValueError")
+        m.may_throw()
+        if arguments.keywords:
+            return m.unseen("json.load()", arguments.all())
         return unknown("json.load()")
     return parsed_json(m, content, site)
 

@@ -7,13 +7,15 @@ import builtins
 from collections.abc import Callable
 from typing import Any, Final
 
-from npulint.running import attributes, expressions, items
-from npulint.running.library import containers
-from npulint.running.machine import Arguments, Machine
+from npulint.running import attributes, expressions, items, iterators
+from npulint.running.library import containers, texts
+from npulint.running.loops import leave, repeat
+from npulint.running.machine import Arguments, Dead, Frame, Loop, Machine
+from npulint.running.scopes import MODULE
 from npulint.running.truth import truth
-from npulint.values import operators, texts
+from npulint.values import operators
 from npulint.values.hosted import Unhosted, adopted, hosted, hosted_alternative
-from npulint.values.objects import Items, Obj
+from npulint.values.objects import Items
 from npulint.values.value import (
     ABSENT,
     EITHER,
@@ -22,6 +24,7 @@ from npulint.values.value import (
     TRUE,
     UNKNOWN,
     Const,
+    Obj,
     Value,
     const,
     joined,
@@ -30,6 +33,9 @@ from npulint.values.value import (
 )
 
 Function = Callable[[Machine, Arguments, "ast.AST | None"], Value]
+
+
+_MOST_TURNS = 200  # of an endless iterator that are executed one by one
 
 
 def _first(arguments: Arguments, name: str = "") -> Value:
@@ -65,7 +71,12 @@ def _len(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         return unknown("", "int")
 
     given = _first(arguments)
-    return items.each(m, given, of, lambda: unknown(given.reason, "int"))
+
+    def open_length() -> Value:
+        m.may_throw("TypeError")
+        return unknown(given.reason, "int")
+
+    return items.each(m, given, of, open_length)
 
 
 def _number(kind: type[int] | type[float]) -> Function:
@@ -141,6 +152,9 @@ def _plain(name: str, hint: str = "") -> Function:
     return plain
 
 
+_CALLABLE: Final = frozenset(("function", "method", "class", "partial", "instance", "generator", "lazy", "cached"))
+
+
 def known_or_open(m: Machine, of_known: Callable[[], Value], arguments: Arguments, hint: str) -> Value:
     """What a function of Python gives where everything is known, an exception of its own included."""
     try:
@@ -149,6 +163,13 @@ def known_or_open(m: Machine, of_known: Callable[[], Value], arguments: Argument
         return of_known()
     except Unhosted:
         m.may_throw()
+        called = [
+            value
+            for value in arguments.all()
+            if any(isinstance(one, Obj) and one.kind in _CALLABLE for one in value.alternatives)
+        ]
+        if called:
+            m.unseen("", called)
         reason = next((value.reason for value in arguments.all() if value.reason), "")
         return EITHER if hint == "bool" else unknown(reason, hint)
     except (MemoryError, RecursionError):
@@ -178,15 +199,20 @@ def _extreme(name: str) -> Function:
         )
         if content.items is None or not arguments.is_exact:
             m.may_throw()
-            return content.any_item if content.items is None else joined([*content.items, UNKNOWN])
+            key = arguments.keywords.get("key", NONE)
+            if key.single != Const(None):
+                repeat(m, lambda: m.call(key, Arguments([content.any_item])))
+            default = arguments.keywords.get("default")
+            possible = content.any_item if content.items is None else joined([*content.items, UNKNOWN])
+            return possible if default is None else joined([possible, default])
         if not content.items:
             default = arguments.keywords.get("default")
             if default is None:
                 m.throw_new("ValueError", f"{name}() arg is an empty sequence")
             return default
-        key = arguments.keywords.get("key")
+        key = arguments.keywords.get("key", NONE)
         keys = content.items
-        if key is not None and key.single != Const(None):
+        if key.single != Const(None):
             keys = tuple(m.call(key, Arguments([item])) for item in content.items)
         best, best_key = content.items[0], keys[0]
         for item, item_key in zip(content.items[1:], keys[1:], strict=True):
@@ -207,8 +233,8 @@ def _maybe_better(
     if not is_itself:
         return best.joined(item), best_key.joined(item_key)
     kept = []
-    for mine, other in ((item, best), (best, item)):
-        strict = operator if mine is item else {ast.Gt: ast.GtE(), ast.Lt: ast.LtE()}[type(operator)]
+    reached: ast.cmpop = ast.GtE() if isinstance(operator, ast.Gt) else ast.LtE()
+    for mine, other, strict in ((item, best, operator), (best, item, reached)):
         alternatives = tuple(
             one
             for one in mine.alternatives
@@ -231,26 +257,24 @@ def _sum(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return total
 
 
-def _round(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    hint = "int" if len(arguments.positional) == 1 else "number"
-    return items.each(
-        m,
-        _first(arguments),
-        lambda one: _plain("round", hint)(
-            m, Arguments([Value((one,)), *arguments.positional[1:]], arguments.keywords), site
-        ),
-        lambda: unknown(_first(arguments).reason, hint),
-    )
+def _number_function(name: str) -> Function:
+    """``round`` or ``abs``, of each alternative."""
 
+    def number(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        given = _first(arguments)
 
-def _abs(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    given = _first(arguments)
-    return items.each(
-        m,
-        given,
-        lambda one: _plain("abs", "number")(m, Arguments([Value((one,))]), site),
-        lambda: unknown(given.reason, given.hint),
-    )
+        def of(one: Const | Obj) -> Value:
+            return _plain(name, "number")(
+                m, Arguments([Value((one,)), *arguments.positional[1:]], arguments.keywords), site
+            )
+
+        def open_number() -> Value:
+            m.may_throw("TypeError")
+            return unknown(given.reason, "number")
+
+        return items.each(m, given, of, open_number)
+
+    return number
 
 
 # -- iterables
@@ -268,6 +292,14 @@ def _sequence(kind: str) -> Function:
 def _set(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     content = items.listed(m, arguments.positional[0]) if arguments.positional else Items(())
     return items.set_of(m, content, site)
+
+
+def _frozenset(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    made = _set(m, arguments, site)
+    owner = made.single
+    assert isinstance(owner, Obj)
+    owner.name = "frozenset"
+    return made
 
 
 def _dict(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -305,9 +337,11 @@ def _lazy(name: str) -> Function:
 
 def iterate_lazy(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> None:
     """The items of what ``zip``, ``enumerate``, ``map``, ``filter``, ``reversed`` or ``iter`` gives."""
+    iterators.use(m, lazy, lambda: _produce(m, lazy, consume), consume)
+
+
+def _produce(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> None:
     arguments: Arguments = lazy.data
-    if not m.use_once(lazy):
-        return
     name, given = lazy.name, arguments.positional
     if name == "enumerate":
         _enumerate(m, arguments, consume)
@@ -322,12 +356,42 @@ def iterate_lazy(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> N
         ).alternatives:
             items.iterate(m, Value((item,)), consume)
     elif name == "iter":
-        items.iterate(m, given[0], consume)
+        taken = iterators.taken_of_list(m, lazy)
+        if taken is None:
+            m.may_throw()
+            repeat(m, lambda: consume(UNKNOWN))
+            return
+        source = items.get_item(m, given[0], m.heap.slice_of([const(taken), NONE, NONE])) if taken else given[0]
+        items.iterate(m, source, consume)
+    elif name in ("count", "cycle"):
+        _produce_endlessly(m, lazy, consume)
     elif name == "chain":
         for part in given:
             items.iterate(m, part, consume)
     else:
         _zip(m, name, arguments, consume)
+
+
+def _produce_endlessly(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> None:
+    """The items of ``itertools.count`` and ``itertools.cycle``, which never end by themselves."""
+    arguments: Arguments = lazy.data
+    if lazy.name == "count":
+        number, difference = arguments.get(0, "start") or const(0), arguments.get(1, "step") or const(1)
+        for _ in range(_MOST_TURNS):
+            consume(number)
+            number = expressions.binary(m, ast.Add(), number, difference, ast.Pass())
+        any_item = unknown("", number.hint or "number")
+    else:
+        content = items.listed(m, arguments.positional[0])
+        if content.items == ():
+            return
+        for index in range(_MOST_TURNS if content.items is not None else 0):
+            assert content.items is not None
+            consume(content.items[index % len(content.items)])
+        any_item = content.any_item
+    repeat(m, lambda: consume(any_item))
+    m.endless()
+    raise Dead
 
 
 def _enumerate(m: Machine, arguments: Arguments, consume: Callable[[Value], object]) -> None:
@@ -352,24 +416,44 @@ def _if_accepted(m: Machine, function: Value, item: Value, consume: Callable[[Va
 
 
 def _zip(m: Machine, name: str, arguments: Arguments, consume: Callable[[Value], object]) -> None:
-    start = 1 if name == "map" else 0
-    contents = [items.listed(m, given) for given in arguments.positional[start:]]
+    """The rows of ``zip``, or what ``map`` makes of them: one item of each source at a time."""
+    sources = [_iter(m, Arguments([given]), None) for given in arguments.positional[1 if name == "map" else 0 :]]
+    end = Value((m.heap.make("end"),))
 
     def row(values: list[Value]) -> None:
-        consume(
-            m.call(arguments.positional[0], Arguments(values)) if name == "map" else m.heap.sequence("tuple", values)
-        )
+        made = m.call(arguments.positional[0], Arguments(values)) if name == "map" else m.heap.sequence("tuple", values)
+        consume(made)
 
-    lengths = {None if content.items is None else len(content.items) for content in contents}
-    if None in lengths or not contents:
-        if contents and Items(()).items in [content.items for content in contents]:
-            return
-        items.iterate(m, m.heap.sequence_of_any("list", UNKNOWN), lambda _: row([one.any_item for one in contents]))
+    if not sources:
         return
-    if len(lengths) > 1 and truth(m, arguments.keywords.get("strict", FALSE)):
-        m.throw_new("ValueError", "zip() arguments have different lengths")
-    for values in zip(*(content.items or () for content in contents), strict=False):
-        row(list(values))
+    for _ in range(_MOST_TURNS):
+        values: list[Value] = []
+        for index, source in enumerate(sources):
+            value = _next_or(m, source, end)
+            if value.single is end.single:
+                is_strict = truth(m, arguments.keywords.get("strict", FALSE))
+                rest = (
+                    [_next_or(m, other, end).single for other in sources[index + 1 :]] if is_strict is not False else []
+                )
+                if (is_strict is not False and values) or any(one is not end.single for one in rest):
+                    if is_strict:
+                        m.throw_new("ValueError", "zip() arguments have different lengths")
+                    m.may_throw("ValueError")
+                return
+            values.append(value)
+        if any(value.is_open or end.alternatives[0] in value.alternatives for value in values):
+            break
+        row(values)
+    m.may_throw()
+    repeat(m, lambda: row([UNKNOWN for _ in sources]))
+
+
+def _next_or(m: Machine, source: Value, end: Value) -> Value:
+    """The next item of an iterator, or `end`; unknown where it may be either."""
+    one = source.single
+    if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
+        return iterators.next_item(m, one, end)
+    return UNKNOWN
 
 
 def _range(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -385,8 +469,6 @@ def _range(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 def _quantified(stop: bool) -> Function:
     def quantified(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-        from npulint.running.machine import Dead, Loop
-
         loop = Loop()
         frame = m.heap.make("frame", "<any>")
         m.heap.put(frame, "unsure", FALSE)
@@ -403,8 +485,6 @@ def _quantified(stop: bool) -> Function:
                     raise Dead
 
                 m.branch([ends, lambda: None])
-
-        from npulint.running.loops import leave
 
         results: list[Value] = []
         try:
@@ -429,10 +509,10 @@ def _next(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         method = m.class_attribute(one, "__next__")
         if method is not None:
             return m.call(method, Arguments())
-    if isinstance(one, Obj) and one.kind == "generator":
-        return m.next_of_generator(one, default)
-    if isinstance(one, Obj) and one.kind in ("lazy", "iterator"):
-        return m.next_of_iterator(one, default)
+    if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
+        return iterators.next_item(m, one, default)
+    if isinstance(one, Obj) and one.kind == "file":
+        m.heap.put(one, "<moved>", TRUE)
     m.may_throw()
     return UNKNOWN
 
@@ -440,9 +520,11 @@ def _next(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 def _iter(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     given = _first(arguments)
     one = given.single
+    if given.is_open:
+        m.may_throw("TypeError")
     if len(arguments.positional) > 1:
         return m.unseen("iter()", arguments.all())
-    if isinstance(one, Obj) and one.kind in ("generator", "lazy", "iterator"):
+    if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
         return given
     if isinstance(one, Obj) and one.kind == "instance":
         method = m.class_attribute(one, "__iter__")
@@ -512,7 +594,7 @@ def _callable(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
             if m.class_attribute(one, "__call__") is not None:
                 return TRUE
             return EITHER if m.extends_unseen(one) else FALSE
-        return EITHER if one.kind == "symbol" else FALSE
+        return FALSE if one.kind in ("list", "tuple", "dict", "set", "module") else EITHER
 
     return items.each(m, _first(arguments), of, lambda: EITHER)
 
@@ -544,6 +626,8 @@ def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
     def any_attribute() -> Value:
         m.may_throw("AttributeError")
+        if any(isinstance(one, Obj) and one.cls is not None and one.cls.kind == "class" for one in holder.alternatives):
+            return m.unseen("getattr()", [holder])
         return UNKNOWN
 
     return items.each(m, arguments.positional[1], of, any_attribute)
@@ -559,7 +643,7 @@ def _hasattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
             return EITHER
         value = attributes.attribute_of(m, one, name)
         if value.single is ABSENT:
-            return FALSE
+            return EITHER if name.startswith("__") else FALSE
         return EITHER if value.may_be_absent or value.is_open else TRUE
 
     return items.each(m, arguments.positional[0], of, lambda: EITHER)
@@ -615,6 +699,15 @@ def _locals(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _print(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    stream = arguments.keywords.get("file")
+    sys = m.heap.symbol("sys")
+    replaced = [m.heap.get(sys, name).without(ABSENT) for name in ("stdout", "stderr")]
+    streams = [*([] if stream is None else [stream]), *(one for one in replaced if one.alternatives or one.is_open)]
+    if streams:
+        m.unseen("print()", streams)
+    for value in arguments.positional:
+        if any(isinstance(one, Obj) and one.kind == "instance" for one in value.alternatives):
+            texts.shown(m, value)
     return NONE
 
 
@@ -650,20 +743,59 @@ def _import(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _exec(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    m.forget_all()
-    return UNKNOWN
+    text, names = texts.known_text(_first(arguments)), arguments.get(1, "globals")
+    tree = None if text is None else _parsed(text)
+    is_in_module = names is None and m.frame.locals is m.frame.module
+    frame = _frame_of(m, Value((m.namespace(m.frame.module),)) if is_in_module else names, text or "")
+    if tree is None or frame is None or len(arguments.positional) > 2 or arguments.keywords:
+        m.forget_all()
+        return NONE
+    caller, m.frame = m.frame, frame
+    try:
+        m.execute(tree.body)
+    finally:
+        m.frame = caller
+    return NONE
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _frame_of(m: Machine, names: Value | None, text: str = "") -> Frame | None:
+    """A module whose names are those of a dict, in the file with this text; None where the dict is not known."""
+    one = None if names is None else names.single
+    if not isinstance(one, Obj) or one.kind != "dict":
+        return None
+    path = m.read_texts.get(text, m.path)
+    module = m.heap.make("module", "<text>", data=m.frame.module.data._replace(path=path))
+    module.store = one.store
+    return Frame(module, MODULE, module, None)
 
 
 def _eval(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    text = texts.known_text(_first(arguments))
-    if text is not None and len(arguments.positional) == 1:
-        try:
-            node = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            m.throw_new("SyntaxError", text)
+    text, names = texts.known_text(_first(arguments)), arguments.get(1, "globals")
+    frame = m.frame if names is None else _frame_of(m, names)
+    try:
+        node = None if text is None else ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        m.throw_new("SyntaxError", text or "")
+    if node is None or frame is None or len(arguments.positional) > 2:
+        m.forget_all()
+        return UNKNOWN
+    caller, m.frame = m.frame, frame
+    try:
         return m.evaluate(node)
-    m.forget_all()
-    return UNKNOWN
+    finally:
+        m.frame = caller
+
+
+def _hash(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    m.may_throw("TypeError")
+    return unknown("hash()", "int")
 
 
 def _input(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -677,10 +809,10 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "bool": _bool,
     "str": _str,
     "repr": _repr,
-    "ascii": _repr,
+    "ascii": _plain("ascii", "str"),
     "format": _format,
-    "abs": _abs,
-    "round": _round,
+    "abs": _number_function("abs"),
+    "round": _number_function("round"),
     "pow": _pow,
     "divmod": _plain("divmod"),
     "bin": _plain("bin", "str"),
@@ -698,7 +830,7 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "list": _sequence("list"),
     "tuple": _sequence("tuple"),
     "set": _set,
-    "frozenset": _set,
+    "frozenset": _frozenset,
     "dict": _dict,
     "sorted": _sorted,
     "range": _range,
@@ -726,7 +858,7 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "exec": _exec,
     "eval": _eval,
     "input": _input,
+    "hash": _hash,
     "id": lambda m, arguments, site: unknown("id()", "int"),
-    "hash": lambda m, arguments, site: unknown("hash()", "int"),
 }
 """By name what the built-in functions and types give."""

@@ -10,17 +10,24 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from npulint.running import items
-from npulint.running.machine import Arguments, Dead, Machine
-from npulint.values import texts
+from npulint.running.library import texts
+from npulint.running.machine import Arguments, Dead, Guard, Machine
 from npulint.values.hosted import Unhosted, adopted, hosted
-from npulint.values.objects import Items, Obj
-from npulint.values.value import ABSENT, UNKNOWN, Const, Value, const, unknown
+from npulint.values.objects import Items
+from npulint.values.store import Region
+from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value, const, unknown
 
 GIVEN: Final = "\x00given"
 """The word of a command line that is not known."""
 _CALLS: Final = "<calls>"
+_GROUPS: Final = frozenset(("add_argument_group", "add_mutually_exclusive_group"))
 _ADDING: Final = frozenset(
     "add_argument add_argument_group add_mutually_exclusive_group add_subparsers add_parser set_defaults".split()
+)
+
+
+_METHODS: Final = _ADDING | frozenset(
+    "parse_args parse_known_args get_default error exit print_help format_help print_usage format_usage".split()
 )
 
 
@@ -43,15 +50,30 @@ def _made(m: Machine, kind: str, name: str, arguments: Arguments) -> Obj:
     return made
 
 
+def set_parser_attribute(m: Machine, one: Obj, name: str, value: Value) -> None:
+    """Setting an attribute of a parser or option may change what it does."""
+    m.lost = m.lost or name not in ("description", "epilog", "help", "usage", "prog")
+
+
 def parser_attribute(m: Machine, one: Obj, name: str) -> Value:
     """The methods of a parser, a group of options or of subparsers."""
+    if name not in _METHODS:
+        m.lost = m.lost or name not in ("prog", "description", "dest")
+        return UNKNOWN
     return Value((m.heap.make("options_method", name, data=one),))
+
+
+_FOLLOWED: Final = frozenset(("add_argument", "set_defaults", "add_subparsers"))
 
 
 def call_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a method of a parser gives."""
     one: Obj = method.data
     name = method.name
+    if name == "set_defaults" and "parents" in one.data[1].keywords:
+        for parent in items.listed(m, one.data[1].keywords["parents"]).any_item.alternatives:
+            if isinstance(parent, Obj):
+                m.heap.put(parent, _CALLS, Items(None))
     if name in _ADDING:
         made = _made(m, name, name, arguments)
         content = m.heap.items_of_key(one, _CALLS)
@@ -75,7 +97,7 @@ def _parse(m: Machine, parser: Obj, arguments: Arguments, name: str, site: ast.A
     words = _words(m, arguments)
     base = arguments.get(1, "namespace")
     try:
-        if words is None or not arguments.is_exact:
+        if words is None or not arguments.is_exact or _may_be_options(words):
             raise _NotKnown
         attributes, rest = _Build(m).parsed(parser, words, name)
     except (_NotKnown, Unhosted):
@@ -88,10 +110,14 @@ def _parse(m: Machine, parser: Obj, arguments: Arguments, name: str, site: ast.A
         m.heap.fill(made, [])
     if attributes is None:
         m.may_throw("SystemExit")
+        if words is None or GIVEN in words:  # one of them may be --help, which ends the program normally
+            m.end(True)
         m.heap.set_any(target, unknown("--"))
         for key in m.option_names(parser):
             m.heap.set(target, key, unknown(f"--{key}"))
     else:
+        if target is not made:
+            return m.unseen("parse_args()", arguments.all())
         for key, value in attributes.items():
             m.heap.set(target, key, value)
     result = Value((target,))
@@ -121,12 +147,21 @@ def _words(m: Machine, arguments: Arguments) -> list[str] | None:
     return words
 
 
+def _may_be_options(words: list[str]) -> bool:
+    """Whether a word that is not known stands where an option may stand."""
+    before = ["", *words]
+    return any(
+        isinstance(word, _Given) and (not before[index].startswith("-") or "=" in before[index])
+        for index, word in enumerate(words)
+    )
+
+
 class _Build:
     """Builds a parser of this Python from the calls that the program made, and parses with it."""
 
     def __init__(self, m: Machine) -> None:
         self._m = m
-        self._unknown_defaults: dict[str, Value] = {}
+        self._has_parents = False
 
     def parsed(self, parser: Obj, words: list[str], name: str) -> tuple[dict[str, Value], Value | None]:
         m = self._m
@@ -160,35 +195,46 @@ class _Build:
             return unknown(f"--{key}")
 
     def _fill(self, real: Any, owner: Obj) -> None:
-        m = self._m
-        content = m.heap.items_of_key(owner, _CALLS)
+        """Repeat the calls that were made for a parser and its groups, in their order."""
+        made: dict[Obj, Any] = {owner: real}
+        for call, holder in sorted(self._calls(owner), key=lambda pair: pair[0].serial):
+            name, arguments = call.data
+            self._repeat(made[holder], name, arguments, call, made)
+
+    def _calls(self, owner: Obj) -> list[tuple[Obj, Obj]]:
+        content = self._m.heap.items_of_key(owner, _CALLS)
         if content.items is None:
             raise _NotKnown
-        for call in content.items:
-            one = call.single
-            if not isinstance(one, Obj):
+        calls: list[tuple[Obj, Obj]] = []
+        for value in content.items:
+            call = value.single
+            if not isinstance(call, Obj):
                 raise _NotKnown
-            name, arguments = one.data
-            self._repeat(real, name, arguments, one)
+            calls.append((call, owner))
+            if call.name in _GROUPS:
+                calls += self._calls(call)
+        return calls
 
-    def _repeat(self, real: Any, name: str, arguments: Arguments, made: Obj) -> None:
+    def _repeat(self, real: Any, name: str, arguments: Arguments, call: Obj, made: dict[Obj, Any]) -> None:
         if name == "add_argument":
             self._add_argument(real, arguments)
         elif name == "set_defaults":
+            if self._has_parents:
+                raise _NotKnown  # the options are shared with the parents
             real.set_defaults(**{key: self._kept(value) for key, value in arguments.keywords.items()})
             if arguments.options is not None:
                 raise _NotKnown
         elif name == "add_argument_group":
-            self._fill(real.add_argument_group(), made)
+            made[call] = real.add_argument_group()
         elif name == "add_mutually_exclusive_group":
-            self._fill(real.add_mutually_exclusive_group(**self._options(arguments, {"required"})), made)
+            made[call] = real.add_mutually_exclusive_group(**self._options(arguments, {"required"}))
         elif name == "add_subparsers":
-            self._fill(real.add_subparsers(**self._options(arguments, {"dest", "required"})), made)
+            self._fill(real.add_subparsers(**self._options(arguments, {"dest", "required"})), call)
         elif name == "add_parser":
             word = self._plain(arguments.positional[0])
             options = self._options(arguments, {"aliases", "parents", *_PARSER_OPTIONS})
             options.pop("prog", None)
-            self._fill(real.add_parser(str(word), **options), made)
+            self._fill(real.add_parser(str(word), **options), call)
 
     def _add_argument(self, real: Any, arguments: Arguments) -> None:
         if not arguments.is_exact:
@@ -213,7 +259,11 @@ class _Build:
                 options["action"] = self._action(value)
             else:
                 options[key] = self._plain(value)
-        real.add_argument(*names, **options)
+        try:
+            real.add_argument(*names, **options)
+        except (argparse.ArgumentError, TypeError, ValueError):
+            self._m.lost = True  # the program ends where the option is added
+            raise _NotKnown from None
 
     def _plain_items(self, value: Value) -> list[object]:
         content = items.listed(self._m, value)
@@ -227,6 +277,7 @@ class _Build:
             return one.value
         if isinstance(one, Obj) and one.name == "argparse.BooleanOptionalAction":
             return argparse.BooleanOptionalAction
+        self._m.unseen("add_argument()", [value])
         raise _NotKnown
 
     def _kept(self, value: Value) -> object:
@@ -262,6 +313,7 @@ class _Build:
         options = {key: self._plain(value) for key, value in arguments.keywords.items() if key in wanted - {"parents"}}
         if "parents" in arguments.keywords and "parents" in wanted:
             options["parents"] = self._parents(arguments.keywords["parents"])
+            self._has_parents = True
         return options
 
     def _parents(self, value: Value) -> list[Any]:
@@ -291,8 +343,6 @@ class _Build:
                 hint = one.name.rpartition(".")[2] if one.name in _SIMPLE else ""
                 return _Kept(unknown("--", hint))
             guards, regions, ends = m.guards, m.store.regions, len(m.ends)
-            from npulint.running.machine import Guard
-            from npulint.values.store import Region
 
             m.guards = [*guards, Guard(Region(m.store.serial))]
             try:

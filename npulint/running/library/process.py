@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
+from npulint.running.library import texts
 from npulint.running.machine import Arguments, Machine
-from npulint.values import texts
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Value, const, unknown
+from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Const, Obj, Value, const, joined, unknown
 
 ENVIRONMENT = "os.environ"
+DELETED: Final = Obj("deleted", 0)
+"""What a variable is that the program has deleted; absent says that it has not written it."""
+DELETED_VALUE: Final = Value((DELETED,))
 
 
 def variable(m: Machine, name: str) -> Value:
     """An environment variable: a text, or absent; open where the start does not set it."""
-    written = m.store.read(m.heap.symbol(ENVIRONMENT), name)
-    if isinstance(written, Value):
-        return written
+    written = m.heap.get(m.heap.symbol(ENVIRONMENT), name)
+    parts = [Value((ABSENT,) if one is DELETED else (one,)) for one in written.alternatives if one is not ABSENT]
+    parts += [unknown(written.reason, "str")] if written.is_open else []
+    if not written.may_be_absent:
+        return joined(parts)
+    outer = _from_outside(m, name)
+    return joined([*parts, outer]) if parts else outer
+
+
+def _from_outside(m: Machine, name: str) -> Value:
+    """An environment variable that the program has not written."""
     given = m.environment.get(name)
     if given is not None:
         return const(given)
@@ -44,13 +55,14 @@ def set_environment_item(m: Machine, owner: Obj, key: Value, value: Value) -> No
             m.heap.maybe_set(owner, known, unknown("$", "str"))
         m.heap.put(owner, "<any>", UNKNOWN)
         return
+    if any(isinstance(one, Const) and not isinstance(one.value, str) for one in value.alternatives):
+        m.throw_new("TypeError", "str expected")
     before = variable(m, name)
     if value.single is ABSENT and before.may_be_absent:
         if before.single is ABSENT:
             m.throw(m.exception("KeyError", [key]))
         m.may_throw("KeyError")
-    m.heap.set(owner, name, value)
-    m.heap.put(owner, name, value)
+    m.heap.set(owner, name, DELETED_VALUE if value.single is ABSENT else value)
 
 
 def environment_contains(m: Machine, owner: Obj, item: Value) -> Value:
@@ -81,7 +93,7 @@ def pop_variable(m: Machine, arguments: Arguments, site: ast.AST | None) -> Valu
     result = getenv(m, arguments, site)
     name = texts.known_text(arguments.positional[0])
     if name is not None:
-        m.heap.put(m.heap.symbol(ENVIRONMENT), name, Value((ABSENT,)))
+        m.heap.set(m.heap.symbol(ENVIRONMENT), name, DELETED_VALUE)
     return result
 
 

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npulint.running import attributes, expressions, items, records
-from npulint.running.library import containers, files
+from npulint.running.library import files, path_objects, texts
 from npulint.running.library.functions import FUNCTIONS, Function, known_or_open
 from npulint.running.machine import Arguments, Machine
-from npulint.values import texts
+from npulint.values import paths
 from npulint.values.hosted import Unhosted, adopted, hosted
-from npulint.values.objects import Items, Obj
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Value, const, joined, unknown
+from npulint.values.objects import Items
+from npulint.values.value import ABSENT, NONE, TRUE, UNKNOWN, Const, Obj, Value, const, joined, unknown
 
 
 def _first(arguments: Arguments) -> Value:
@@ -42,8 +42,49 @@ def _hosted_function(function: Callable[..., Any], hint: str = "") -> Function:
     return call
 
 
+def _path_function(name: str, hint: str) -> Function:
+    """A function on paths: of texts as Python has it, of a file of the project below its root."""
+    plain = _hosted_function(getattr(posixpath, name), hint)
+
+    def call(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        arguments = Arguments([path_objects.plain_path(value) for value in arguments.positional], arguments.keywords)
+        one = _first(arguments).single
+        if name == "join":
+            joined_parts = paths.joined_path(m.heap, arguments.positional)
+            if joined_parts is not None:
+                return joined_parts
+        if not isinstance(one, Obj) or one.kind != "path":
+            return plain(m, arguments, site)
+        if name == "dirname":
+            return paths.parent_path(m.heap, one)
+        if name == "basename":
+            return paths.last_part(one)
+        if name == "normpath":
+            return Value((one,))
+        if name == "split":
+            return m.heap.sequence("tuple", [paths.parent_path(m.heap, one), paths.last_part(one)])
+        return TRUE if name == "isabs" else unknown("", hint)
+
+    return call
+
+
+def _absolute(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    path = paths.relative_path(_first(arguments), m.working_folder)
+    return unknown("", "str") if path is None else paths.path_value(m.heap, path)
+
+
+def _working_folder(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    changed = m.heap.get(m.heap.symbol("os"), "<chdir>")
+    return paths.path_value(m.heap, m.working_folder) if changed.single is ABSENT else unknown("os.getcwd()", "str")
+
+
+def _change_folder(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    m.heap.put(m.heap.symbol("os"), "<chdir>", TRUE)
+    return NONE
+
+
 _PATHS: Final = {
-    f"{module}.{name}": _hosted_function(getattr(posixpath, name), hint)
+    f"{module}.{name}": _path_function(name, hint)
     for module in ("os.path", "posixpath")
     for name, hint in (
         ("join", "str"),
@@ -56,10 +97,13 @@ _PATHS: Final = {
         ("commonprefix", "str"),
     )
 }
+_MATH_HINTS: Final = {
+    **dict.fromkeys(("ceil", "floor", "trunc", "gcd"), "int"),
+    **dict.fromkeys(("isclose", "isnan", "isinf", "isfinite"), "bool"),
+    "prod": "number",
+}
 _MATH: Final = {
-    f"math.{name}": _hosted_function(
-        getattr(math, name), "int" if name in ("ceil", "floor", "trunc", "gcd") else "float"
-    )
+    f"math.{name}": _hosted_function(getattr(math, name), _MATH_HINTS.get(name, "float"))
     for name in (
         "ceil floor trunc sqrt log log2 log10 exp pow sin cos tan tanh fabs fmod hypot degrees radians gcd isclose"
         " isnan isinf isfinite prod atan atan2 copysign fsum"
@@ -217,26 +261,37 @@ def _cached(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     one = function.single
     if isinstance(one, Obj) and one.kind == "function":
         return Value((m.heap.make("cached", one.name, data=function),))
-    return Value((m.heap.make("cacher"),))
+    size = arguments.get(0, "maxsize")
+    is_plain = size is None or size.single == Const(None)
+    return Value((m.heap.make("cacher"),)) if is_plain else unknown("functools.lru_cache()")
+
+
+def _plain_number(value: object) -> object:
+    """The same; `Unhosted` for numbers of which it depends on the interpreter whether they count as equal ones."""
+    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
+        raise Unhosted
+    return value
 
 
 def call_cached(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a function gives that keeps its results by its arguments."""
     try:
-        key = repr(
-            [hosted(value, m.heap) for value in arguments.positional]
-            + sorted((k, repr(hosted(v, m.heap))) for k, v in arguments.keywords.items())
-        )
+        plain = [_plain_number(hosted(value, m.heap)) for value in arguments.positional]
+        named = sorted((k, repr(_plain_number(hosted(v, m.heap)))) for k, v in arguments.keywords.items())
+        key = repr(plain + named)
     except Unhosted:
         key = (
             repr([value.alternatives for value in arguments.all()])
             if not any(v.is_open for v in arguments.all())
             else ""
         )
+    is_unsure = m.heap.get(one, "<unsure>").single is not ABSENT
     kept = m.heap.get(one, f"kept {key}") if key else UNKNOWN
     if key and not kept.may_be_absent:
         return kept
-    if kept.single is ABSENT:
+    if not key or any(len(value.alternatives) != 1 for value in arguments.all()):
+        m.heap.set(one, "<unsure>", TRUE)  # which results are kept is not known any more
+    elif kept.single is ABSENT and not is_unsure:
         result = m.call(one.data, arguments)
         m.heap.set(one, f"kept {key}", result)
         return result
@@ -313,7 +368,7 @@ def call_contextmanager(m: Machine, one: Obj, arguments: Arguments, site: ast.AS
     """What a function decorated with ``contextlib.contextmanager`` gives."""
     generator = m.call(one.data, arguments).single
     if isinstance(generator, Obj) and generator.kind == "generator":
-        return Value((m.heap.make("generator", "<context>", data=generator),))
+        return Value((m.heap.make("generator_context", data=generator),))
     return UNKNOWN
 
 
@@ -360,6 +415,8 @@ def _replace(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _asdict(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    if arguments.keywords or len(arguments.positional) > 1:
+        return m.unseen("dataclasses.asdict()", arguments.all())
     return records.as_dict(m, _first(arguments))
 
 
@@ -382,6 +439,8 @@ def _namedtuple(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value
         name = str(hosted(arguments.positional[0], m.heap))
         given = hosted(arguments.positional[1], m.heap)
     except (Unhosted, IndexError):
+        return UNKNOWN
+    if arguments.keywords.keys() - {"defaults"}:
         return UNKNOWN
     names = given.replace(",", " ").split() if isinstance(given, str) else [str(one) for one in given]  # type: ignore[attr-defined]
     defaults = arguments.keywords.get("defaults")
@@ -417,30 +476,27 @@ def _defaultdict(m: Machine, arguments: Arguments, site: ast.AST | None) -> Valu
     made = FUNCTIONS["dict"](m, Arguments(arguments.positional[1:], arguments.keywords), site)
     owner = made.single
     assert isinstance(owner, Obj)
+    owner.name = "defaultdict"
     if factory.single != Const(None):
         owner.data = factory
     return made
 
 
-def _counter(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    made = m.heap.mapping((), "dict", site)
+def _ordered(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    made = FUNCTIONS["dict"](m, arguments, site)
     owner = made.single
     assert isinstance(owner, Obj)
-    owner.data = Value((m.heap.make("zero"),))
-
-    def count(item: Value) -> None:
-        before = containers.METHODS["dict"]["get"](m, owner, Arguments([item, const(0)]), None)
-        items.set_item(m, owner, item, expressions.binary(m, ast.Add(), before, const(1), ast.Pass()))
-
-    for given in arguments.positional:
-        one = given.single
-        if isinstance(one, Obj) and one.kind == "dict":
-            items.update(m, owner, given)
-        else:
-            items.iterate(m, given, count)
-    for key, value in arguments.keywords.items():
-        m.heap.set(owner, key, value)
+    owner.name = "OrderedDict"
     return made
+
+
+def _opaque(name: str) -> Function:
+    """A class whose instances are not followed: what they are given may be changed through them."""
+
+    def make(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        return m.unseen(name, arguments.all())
+
+    return make
 
 
 def _product(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -452,6 +508,23 @@ def _product(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         return m.heap.sequence_of_any("list", UNKNOWN, site)
     rows = [m.heap.sequence("tuple", row) for row in itertools.product(*known)]
     return m.heap.sequence("list", rows, site)
+
+
+def _endless(name: str) -> Function:
+    def endless(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        return Value((m.heap.make("lazy", name, data=arguments),))
+
+    return endless
+
+
+def _repeated(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    times = arguments.get(1, "times")
+    if times is None:
+        return Value((m.heap.make("lazy", "cycle", data=Arguments([m.heap.sequence("list", [_first(arguments)])])),))
+    one = times.single
+    if isinstance(one, Const) and isinstance(one.value, int) and one.value <= 300:
+        return m.heap.sequence("list", [_first(arguments)] * one.value, site)
+    return m.heap.sequence_of_any("list", _first(arguments), site)
 
 
 def _chain(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -472,6 +545,8 @@ def _loads(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _dumps(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    if arguments.keywords.keys() - {"indent", "sort_keys", "ensure_ascii"}:
+        return m.unseen("json.dumps()", arguments.all())
     return _hosted_function(json.dumps, "str")(m, arguments, site)
 
 
@@ -517,15 +592,28 @@ def _reload(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return _first(arguments)
 
 
+def _warn(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    m.may_throw()  # filters may make errors of warnings
+    return NONE
+
+
 def _register_exit(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    m.unseen("atexit.register()", arguments.all())
+    call = Value(
+        (m.heap.make("partial", data=(_first(arguments), Arguments(arguments.positional[1:], arguments.keywords))),)
+    )
+    m.register_exit(call)
     return _first(arguments)
 
 
 def _run_coroutine(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    from npulint.running.calls import awaited
+    return m.await_value(_first(arguments))
 
-    return awaited(m, _first(arguments))
+
+def _abstract_method(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    one = _first(arguments).single
+    if isinstance(one, Obj):
+        m.abstract_methods.add(one)
+    return _first(arguments)
 
 
 def _type_alias(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -548,6 +636,10 @@ STANDARD: Final[dict[str, Function]] = {
     "operator.itemgetter": _getter("itemgetter"),
     "operator.attrgetter": _getter("attrgetter"),
     "os.fspath": _identity,
+    "os.path.abspath": _absolute,
+    "os.path.realpath": _absolute,
+    "os.getcwd": _working_folder,
+    "os.chdir": _change_folder,
     "os.path.exists": files.exists,
     "os.path.isfile": files.exists,
     "os._exit": _exit_at_once,
@@ -566,7 +658,7 @@ STANDARD: Final[dict[str, Function]] = {
     "contextlib.contextmanager": _contextmanager,
     "contextlib.suppress": _context("suppress"),
     "contextlib.nullcontext": _context("nullcontext"),
-    "contextlib.closing": _context("nullcontext"),
+    "contextlib.closing": _context("closing"),
     "dataclasses.dataclass": _dataclass,
     "dataclasses.field": _field("dataclass"),
     "dataclasses.replace": _replace,
@@ -583,15 +675,15 @@ STANDARD: Final[dict[str, Function]] = {
     "attr.field": _field("attrs"),
     "attrs.field": _field("attrs"),
     "collections.namedtuple": _namedtuple,
-    "collections.OrderedDict": FUNCTIONS["dict"],
+    "collections.OrderedDict": _ordered,
     "collections.defaultdict": _defaultdict,
-    "collections.Counter": _counter,
-    "collections.deque": FUNCTIONS["list"],
+    "collections.Counter": _opaque("collections.Counter()"),
+    "collections.deque": _opaque("collections.deque()"),
     "enum.auto": _auto,
     "enum.unique": _identity,
     "types.SimpleNamespace": _namespace,
     "argparse.Namespace": _namespace,
-    "types.MappingProxyType": _identity,
+    "types.MappingProxyType": _opaque("types.MappingProxyType()"),
     "typing.cast": _second,
     "typing.overload": _identity,
     "typing.final": _identity,
@@ -599,9 +691,12 @@ STANDARD: Final[dict[str, Function]] = {
     "typing.runtime_checkable": _identity,
     "typing.TypeVar": _type_alias,
     "typing.NewType": _type_alias,
-    "abc.abstractmethod": _identity,
+    "abc.abstractmethod": _abstract_method,
     "itertools.product": _product,
     "itertools.chain": _chain,
+    "itertools.count": _endless("count"),
+    "itertools.cycle": _endless("cycle"),
+    "itertools.repeat": _repeated,
     "json.loads": _loads,
     "json.dumps": _dumps,
     "json.load": files.load_json,
@@ -614,6 +709,7 @@ STANDARD: Final[dict[str, Function]] = {
     "ast.literal_eval": _hosted_function(ast.literal_eval),
     "importlib.import_module": _import_module,
     "importlib.reload": _reload,
+    "warnings.warn": _warn,
     "atexit.register": _register_exit,
     "asyncio.run": _run_coroutine,
 }
@@ -621,12 +717,13 @@ STANDARD: Final[dict[str, Function]] = {
 
 QUIET: Final = frozenset(
     (
-        "print warnings.warn warnings.filterwarnings warnings.simplefilter time.time time.sleep time.perf_counter"
-        " os.makedirs os.mkdir os.getpid os.getcwd os.listdir os.cpu_count os.path.abspath os.path.realpath"
-        " os.path.expanduser os.path.isdir os.path.getsize random.seed random.random random.randint random.uniform"
-        " random.randrange random.getrandbits random.gauss json.dump datetime.datetime.now time.strftime"
-        " sys.stdout.write sys.stdout.flush sys.stderr.write gc.collect inspect.isclass inspect.isfunction"
-        " inspect.signature uuid.uuid4 platform.system platform.node socket.gethostname shutil.copy shutil.rmtree pprint.pprint tempfile.mkdtemp"
+        "uuid.uuid4 warnings.filterwarnings warnings.simplefilter time.time time.sleep time.perf_counter "
+        "os.makedirs os.mkdir os.getpid os.listdir os.cpu_count os.path.expanduser os.path.isdir "
+        "os.path.getsize random.seed random.random random.randint random.uniform random.randrange "
+        "random.getrandbits random.gauss datetime.datetime.now time.strftime sys.stdout.write "
+        "sys.stdout.flush sys.stderr.write gc.collect inspect.isclass inspect.isfunction inspect.signature "
+        "platform.system platform.node socket.gethostname shutil.copy shutil.rmtree pprint.pprint "
+        "tempfile.mkdtemp "
     ).split()
 )
 """Functions of the standard library that neither change nor call what they are given."""

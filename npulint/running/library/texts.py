@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from npulint.values.hosted import Unhosted, adopted, hosted
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, UNKNOWN, Const, Value, const, unknown
-
-if TYPE_CHECKING:
-    from npulint.running.machine import Machine
+from npulint.running.machine import Arguments, Machine
+from npulint.values.hosted import Unhosted, adopted, hosted, plain_hosted
+from npulint.values.value import ABSENT, EITHER, UNKNOWN, Const, Obj, Value, const, joined, unknown
 
 _MOST = 10_000  # characters
 _WIDE = re.compile(r"\d{5}")
@@ -54,23 +51,23 @@ def known_text(value: Value) -> str | None:
 def shown(m: Machine, value: Value, function: str = "str") -> Value:
     """What ``str(value)``, ``repr(value)`` or ``ascii(value)`` gives."""
     one = value.single
+    if isinstance(one, Obj) and one.kind == "pathlib" and function == "str":
+        return shown(m, one.data)
     if isinstance(one, Obj) and one.kind == "instance":
         for name in ("__str__", "__repr__") if function == "str" else ("__repr__",):
             method = m.class_attribute(one, name)
             if method is not None:
-                from npulint.running.machine import Arguments
-
                 return m.call(method, Arguments())
+        if one.cls in m.enums:
+            return unknown("", "str")
         if m.is_subclass(one.cls, m.heap.symbol("builtins.BaseException")):
             return _of_exception(m, one, function)
         if m.plain_text(one) is None:
             return unknown(value.reason, "str")
     try:
-        plain = hosted(value, m.heap)
+        plain = plain_hosted(value, m.heap)
     except Unhosted:
         return unknown(value.reason, "str")
-    if isinstance(plain, set) and len(plain) > 1:
-        return unknown("", "str")
     try:
         text = repr(plain) if function == "repr" else ascii(plain) if function == "ascii" else str(plain)
     except ValueError:  # an integer of thousands of digits
@@ -91,17 +88,20 @@ def _of_exception(m: Machine, one: Obj, function: str) -> Value:
 
 def formatted(m: Machine, value: Value, spec: str, convert: str = "") -> Value:
     """What ``format(value, spec)`` gives, the value first converted by `convert`."""
+    own = value.single
+    if isinstance(own, Obj) and own.kind == "instance" and not convert:
+        method = m.class_attribute(own, "__format__")
+        if method is not None:
+            return m.call(method, Arguments([const(spec)]))
     if convert:
         value = shown(m, value, convert)
     if not spec:
         alternatives = [one for one in value.alternatives if one is not ABSENT]
         if len(alternatives) > 1 and not value.is_open:
-            from npulint.values.value import joined
-
             return joined([shown(m, Value((one,))) for one in alternatives])
         return shown(m, value)
     try:
-        plain = hosted(value, m.heap)
+        plain = plain_hosted(value, m.heap)
     except Unhosted:
         return unknown(value.reason, "str")
     if _WIDE.search(spec):
@@ -116,8 +116,9 @@ def percent(m: Machine, template: Value, given: Value) -> Value:
     """What ``template % given`` gives."""
     text = known_text(template)
     try:
-        plain = hosted(given, m.heap)
+        plain = plain_hosted(given, m.heap)
     except Unhosted:
+        _show_instances(m, given)
         m.may_throw()
         return unknown(given.reason, "str")
     if text is None or _WIDE.search(text) or "*" in text:
@@ -126,6 +127,16 @@ def percent(m: Machine, template: Value, given: Value) -> Value:
         return const(text % plain)
     except (ValueError, TypeError, KeyError) as error:
         m.throw_new(type(error).__name__, str(error))
+
+
+def _show_instances(m: Machine, given: Value) -> None:
+    """Execute what makes texts of the program's own objects."""
+    for one in given.alternatives:
+        if isinstance(one, Obj) and one.kind == "instance":
+            shown(m, Value((one,)))
+        elif isinstance(one, Obj) and one.kind in ("tuple", "list"):
+            for item in m.heap.items_of(one).items or ():
+                _show_instances(m, item)
 
 
 def call_method(
@@ -137,11 +148,14 @@ def call_method(
     try:
         if not isinstance(one, Const):
             raise Unhosted
-        args = [hosted(value, m.heap) for value in given]
+        shows = name in ("format", "format_map", "__format__")
+        args = [plain_hosted(value, m.heap) if shows else hosted(value, m.heap) for value in given]
         options = {key: hosted(value, m.heap) for key, value in keywords.items()}
         _check_size(one.value, name, args)
         return adopted(getattr(one.value, name)(*args, **options), m.heap)
     except Unhosted:
+        for value in (*given, *keywords.values()):
+            _show_instances(m, value)
         return _open_result(m, receiver, result)
     except (MemoryError, OverflowError, RecursionError):
         return UNKNOWN
@@ -154,8 +168,6 @@ def _open_result(m: Machine, receiver: Value, result: str) -> Value:
     if result == "list":
         return m.heap.sequence_of_any("list", unknown(receiver.reason, "str"))
     if result == "bool":
-        from npulint.values.value import EITHER
-
         return EITHER
     return unknown(receiver.reason, "" if result == "tuple" else result)
 

@@ -1,0 +1,78 @@
+"""What runs at a time, or a number of times, that is not known: callbacks of unseen code, recursion without a bound."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from npulint.running.machine import Arguments, Dead, Guard, Machine
+from npulint.values.objects import Items, Layout, Mark
+from npulint.values.store import Content, Layer, Region
+from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value
+
+
+def execute(m: Machine, work: Callable[[], object], is_kept: bool = False) -> None:
+    """Do something that runs in some executions: what it writes is not known from here on, nor what probes see in it.
+    `is_kept`: it may run again at any time, so what it writes stays unknown."""
+    guards, m.guards = m.guards, [Guard(Region(m.store.serial))]
+    probes, ends, frame = m.probes.seen_again(), len(m.ends), m.frame
+    region = Region(m.store.serial)
+    m.store.regions.append(region)
+    base = m.store.fork()
+    try:
+        work()
+    except Dead:
+        pass
+    finally:
+        m.guards, m.frame = guards, frame
+        m.store.regions.remove(region)
+        del m.ends[ends:]
+    m.probes.forget_since(probes)
+    base.pins -= 1
+    m.store.layer = Layer(base, m.store.serial)
+    for (owner, key), content in region.cells.items():
+        if owner is m.marks:
+            if isinstance(content, Mark):
+                m.store.write(owner, key, content.joined(m.store.read(owner, key)))
+            continue
+        m.store.write(owner, key, _unknown_content(content))
+        if is_kept:
+            m.heap.volatile.add((owner, key))
+
+
+def _unknown_content(content: Content) -> Content:
+    if isinstance(content, Value):
+        return UNKNOWN.joined(content.of(tuple(one for one in content.alternatives if _stays(one))))
+    if isinstance(content, Items):
+        return Items(None)
+    if isinstance(content, Layout):
+        return Layout(content.keys, False, UNKNOWN)
+    return content
+
+
+def _stays(one: object) -> bool:
+    return one is ABSENT or not isinstance(one, Const)
+
+
+def call_back(m: Machine, function: Obj) -> None:
+    """Let unknown code call a function of the program at any time from here on."""
+    if function.kind == "instance":
+        for method in m.own_methods(function):
+            execute(m, functools.partial(m.call, method, Arguments(rest=UNKNOWN, options=UNKNOWN)), is_kept=True)
+        return
+    if function in m.called_back:
+        return
+    m.called_back.append(function)
+    execute(m, lambda: run(m, function), is_kept=True)
+
+
+def run(m: Machine, function: Obj) -> None:
+    """Call a function with arguments that are not known, or execute a generator or coroutine."""
+    if function.kind in ("generator", "lazy"):
+        m.iterate(Value((function,)), lambda item: None)
+    elif function.kind == "coroutine":
+        m.await_value(Value((function,)))
+    else:
+        made = m.call(Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))
+        if function.kind == "class":
+            m.unseen("", [made])
