@@ -58,6 +58,8 @@ DECORATORS = {
 class Definitions(Flow):
     """Writes definitions, each with the lines that define it."""
 
+    _of_dict = False  # whether the class that is being written extends dict
+
     # -- functions
 
     def function_of_numbers(self, scope: Scope) -> Lines:
@@ -254,6 +256,7 @@ class Definitions(Flow):
         cls = Class(name, kinds, [], options)
         others = [each for each in self.classes if each.name in scope.kinds]
         form = self.draw.pick((self._plain_class, self._plain_class, self._data_class, self._dict_class))
+        self._of_dict = form == self._dict_class
         if form == self._plain_class and others and self.draw.chance(0.6):
             cls.children["part"] = self.draw.pick(others)
         lines = form(scope, cls)
@@ -283,6 +286,7 @@ class Definitions(Flow):
         for attribute in shared:
             if attribute not in own and cls.kinds[attribute] != FUNCTION:
                 lines.append(f"    {attribute} = {self._constant(cls.kinds[attribute])}")
+                cls.shared.append(attribute)
             elif attribute not in own:
                 own.append(attribute)
         parameters = ", ".join(f"{option}={self._constant(cls.kinds[option])}" for option in cls.options)
@@ -332,11 +336,43 @@ class Definitions(Flow):
             self.calls = calls
             lines += [f"    def {word}(self{', n' * parameters}):", *indented(body, 2)]
             cls.methods.append(Method(word, parameters, gives, may_raise))
-        if self.draw.chance(0.3):
-            number = next(attribute for attribute, kind in cls.kinds.items() if kind == NUMBER)
-            if cls.options and "area" not in cls.kinds:
-                lines += ["    @property", "    def area(self):", f"        return self.{number} * 2"]
+        return lines if self._of_dict else [*lines, *self._special_methods(cls)]
+
+    def _special_methods(self, cls: Class) -> Lines:
+        """Special methods, some of which change the object."""
+        a, b = ([attribute for attribute, kind in cls.kinds.items() if kind == NUMBER] * 2)[:2]
+        forms = {
+            "call": ["def __call__(self, n):", f"    self.{a} += 1", f"    return self.{b} + n"],
+            "len": ["def __len__(self):", f"    return int(abs(self.{a})) % 5"],
+            "iter": ["def __iter__(self):", f"    yield self.{a}", f"    self.{b} += 1", f"    yield self.{b}"],
+            "eq": [
+                "def __eq__(self, other):",
+                f"    return isinstance(other, type(self)) and self.{a} == other.{a}",
+                "__hash__ = None",
+            ],
+        }
+        lines: Lines = []
+        for name in self.draw.some(list(forms), self.draw.pick((0, 0, 1, 2))):
+            cls.special.add(name)
+            lines += indented(forms[name])
         return lines
+
+    def factory(self, scope: Scope) -> Lines:
+        """A function that gives a function with a state."""
+        name = self.draw.fresh("made")
+        scope.kinds[name] = "defined"
+        self.factories.append(name)
+        state = self.draw.pick((["total = start"], ["total = start", "start = 100"]))
+        change = self.draw.pick(("total += z", "total = z", "total = total * 2 + z"))
+        return [
+            f"def {name}(start):",
+            *indented(state),
+            "    def changed(z):",
+            "        nonlocal total",
+            f"        {change}",
+            f"        return total{self.draw.pick((' + start', ''))}",
+            "    return changed",
+        ]
 
     def _extending(self, scope: Scope, base: Class) -> Lines:
         name = self.draw.fresh("Own")
@@ -358,6 +394,8 @@ class Definitions(Flow):
                 lines += [f"    def {method.name}(self{parameters}):", f"        {body}"]
         if len(lines) == 1:
             lines.append(f"    extra = {self.literal()}")
-        self.classes.append(Class(name, dict(base.kinds), base.methods, base.options, base.children))
+        self.classes.append(
+            Class(name, dict(base.kinds), base.methods, base.options, base.children, base.shared, base.special)
+        )
         scope.kinds[name] = "defined"
         return lines

@@ -35,6 +35,7 @@ class Expressions:
         self.functions: list[Function] = []
         self.classes: list[Class] = []
         self.registries: dict[str, list[str]] = {}  # dicts of functions, with their keys
+        self.factories: list[str] = []  # functions that give a function with a state
         self.calls = 1
         self.unknown = 1.0  # how often conditions are over what is not decided
         self._numbers: list[Production] = [
@@ -55,6 +56,7 @@ class Expressions:
             *[self._first_of] * 1,
             *[self._next_of] * 1,
             *[self._of_nested] * 1,
+            *[self._of_special] * 3,
             *[self._environment_number] * 1,
         ]
         self._flags: list[Production] = [
@@ -70,6 +72,7 @@ class Expressions:
             *[self._any_of] * 1,
             *[self._identity] * 1,
             *[self._in_set] * 1,
+            *[self._equal_objects] * 1,
         ]
         self._texts: list[Production] = [
             self._word,
@@ -216,6 +219,29 @@ class Expressions:
             return None
         name = self.draw.pick(names)
         return self.draw.pick((f"{self.text(scope, 0)} in {name}", f"len({name}) > 2", f'{name} <= {{"adam", "sgd"}}'))
+
+    def _of_special(self, scope: Scope, depth: int) -> str | None:
+        if depth <= 0 or self.calls <= 0:
+            return None
+        forms = {"call": "{}({})", "len": "len({})", "iter": "sum({})"}
+        choices = [
+            forms[special].format(name, self.number(scope, 0))
+            for name, cls in scope.all_objects().items()
+            for special in sorted(cls.special & set(forms))
+        ]
+        return self.draw.pick(choices) if choices else None
+
+    def _equal_objects(self, scope: Scope, depth: int) -> str | None:
+        objects = scope.all_objects()
+        names = [name for name, cls in objects.items() if "eq" in cls.special]
+        if not names or self.calls <= 0:
+            return None
+        name = self.draw.pick(names)
+        same = [each for each, cls in objects.items() if cls is objects[name]]
+        return f"{name} {self.draw.pick(('==', '!='))} {self.draw.pick(same)}"
+
+    def _environment_text(self, scope: Scope, depth: int) -> str | None:
+        return f'os.environ.get("TAG", "{self.draw.pick(WORDS)}")' if self.draw.chance(self.unknown) else None
 
     def _environment_number(self, scope: Scope, depth: int) -> str | None:
         if not self.draw.chance(0.4 * self.unknown):
@@ -407,6 +433,9 @@ class Expressions:
         names = self.places(scope, FUNCTION)
         if names and self.draw.chance(0.4):
             return self.draw.pick(names)
+        factories = [each for each in self.factories if each in scope.all_kinds()]
+        if factories and self.draw.chance(0.5):
+            return f"{self.draw.pick(factories)}({self.number(scope, 0)})"
         inner = scope.inner(is_function=True)
         inner.kinds["z"] = NUMBER
         calls, self.calls = self.calls, 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from tests.oracle.grammars.definitions import Definitions
 from tests.oracle.grammars.made import Written
 from tests.oracle.grammars.scopes import MAYBE, NUMBER, NUMBERS, STEMS, TABLE, TEXT, WORDS, Class, Draw, Function, Scope
@@ -12,6 +14,17 @@ IMPORTS = [
 ]
 ERROR = ["class RunError(Exception):", "    pass"]
 MODULES = ("core", "models", "utils")
+
+
+class _Counts(NamedTuple):
+    """How many functions and so on there are, before a module is written."""
+
+    functions: int
+    classes: int
+    managers: int
+    generators: int
+    factories: int
+    registries: set[str]
 
 
 class PlainWriter(Definitions):
@@ -56,8 +69,7 @@ class PlainWriter(Definitions):
 
     def _module(self, name: str, scope: Scope) -> Lines:
         """Write a module, and import it; what it has can be used in the scope. Returns the lines that import it."""
-        own = Scope()
-        marks = len(self.functions), len(self.classes), len(self.managers), len(self.generators), set(self.registries)
+        own, before = Scope(), self._counts()
         lines = [*IMPORTS, *(ERROR if name == "core" else ["from core import RunError"])]
         if name != "core" and self.draw.chance(0.5):
             lines += ["import core"]
@@ -70,30 +82,45 @@ class PlainWriter(Definitions):
         if name == "core":
             self._core = own
         self.files[f"{name}.py"] = text_of(lines)
-        return self._imported(name, own, scope, marks)
+        return self._imported(name, own, scope, before)
 
-    def _imported(self, name: str, own: Scope, scope: Scope, marks: tuple[int, int, int, int, set[str]]) -> Lines:
-        style = self.draw.pick(("module", "module", "names", "names", "star", "alias"))
-        prefix = {"module": f"{name}.", "alias": f"{name}_module.", "names": "", "star": ""}[style]
+    def _counts(self) -> _Counts:
+        return _Counts(
+            len(self.functions),
+            len(self.classes),
+            len(self.managers),
+            len(self.generators),
+            len(self.factories),
+            set(self.registries),
+        )
+
+    def _imported(self, name: str, own: Scope, scope: Scope, before: _Counts) -> Lines:
+        prefix, line = self.draw.pick(
+            (
+                *[(f"{name}.", f"import {name}")] * 2,
+                (f"{name}_module.", f"import {name} as {name}_module"),
+                *[("", f"from {name} import NAMES")] * 2,
+                ("", f"from {name} import *"),
+            )
+        )
         names = [each for each in own.kinds if each.isidentifier()]
-        more = [each.partition("(")[0] for each in self.generators[marks[3] :]]
-        more += [each.partition("(")[0] for each, _ in self.managers[marks[2] :]]
+        more = [each.partition("(")[0] for each in self.generators[before.generators :]]
+        more += [each.partition("(")[0] for each, _ in self.managers[before.managers :]]
         scope.kinds.update({f"{prefix}{each}": own.kinds[each] for each in names})
-        for function in self.functions[marks[0] :]:
+        self._rename(prefix, before)
+        return [line.replace("NAMES", ", ".join([*names, *more]))]
+
+    def _rename(self, prefix: str, before: _Counts) -> None:
+        """Let what was defined since be called with a prefix."""
+        for function in self.functions[before.functions :]:
             function.name = f"{prefix}{function.name}"
-        for cls in self.classes[marks[1] :]:
+        for cls in self.classes[before.classes :]:
             cls.name = f"{prefix}{cls.name}"
-        self.managers[marks[2] :] = [(f"{prefix}{call}", gives) for call, gives in self.managers[marks[2] :]]
-        self.generators[marks[3] :] = [f"{prefix}{call}" for call in self.generators[marks[3] :]]
-        for each in set(self.registries) - marks[4]:
+        for calls, count in ((self.generators, before.generators), (self.factories, before.factories)):
+            calls[count:] = [f"{prefix}{call}" for call in calls[count:]]
+        self.managers[before.managers :] = [(f"{prefix}{call}", g) for call, g in self.managers[before.managers :]]
+        for each in sorted(set(self.registries) - before.registries):
             self.registries[f"{prefix}{each}"] = self.registries.pop(each)
-        if style == "names":
-            return [f"from {name} import {', '.join([*names, *more])}"]
-        return [
-            {"module": f"import {name}", "alias": f"import {name} as {name}_module", "star": f"from {name} import *"}[
-                style
-            ]
-        ]
 
     def _state(self, scope: Scope) -> Lines:
         """Names of a module."""
@@ -130,6 +157,7 @@ class PlainWriter(Definitions):
             self.starred,
             self.recursive,
             self.collector,
+            self.factory,
         )
         if not scope.of(TABLE):
             return [*self._state(scope), *self._definitions(scope, count)]

@@ -44,6 +44,8 @@ class Class:
     methods: list[Method] = field(default_factory=list)
     options: list[str] = field(default_factory=list)  # keywords of a call
     children: dict[str, Class] = field(default_factory=dict)  # attributes that are objects
+    shared: list[str] = field(default_factory=list)  # attributes with a value in the class
+    special: set[str] = field(default_factory=set)  # special methods: call, len, iter, eq
 
 
 @dataclass

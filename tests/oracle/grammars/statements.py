@@ -51,6 +51,7 @@ class Statements(Expressions):
             *[self._call_taker] * 4,
             *[self._object_list] * 2,
             *[self._set_child] * 2,
+            *[self._drop_attribute] * 1,
             *[self._change_set] * 1,
             *[self._change_nested] * 2,
             *[self._function_name] * 1,
@@ -235,6 +236,7 @@ class Statements(Expressions):
             [f"{items}.sort({self.draw.pick(('', 'reverse=True', 'key=lambda x: -x'))})"],
             [f"{items}.reverse()"],
             [f"del {items}[2:]"],
+            [f"if {items}:", f'    {items}[int(os.environ.get("RANK", "0")) % len({items})] = {number}'],
         )
         return self.draw.pick(forms)
 
@@ -326,6 +328,18 @@ class Statements(Expressions):
         if self.draw.chance(0.3):
             return [f"if {self.flag(scope)}:", f"    {place} = {self.draw.pick(same)}"]
         return [f"{place} = {self.draw.pick(same)}"]
+
+    def _drop_attribute(self, scope: Scope, depth: int) -> Lines | None:
+        choices = [(name, each) for name, cls in scope.all_objects().items() for each in cls.shared]
+        if not choices:
+            return None
+        name, attribute = self.draw.pick(choices)
+        return self.draw.pick(
+            (
+                [f'vars({name}).pop("{attribute}", None)'],
+                [f'if "{attribute}" in vars({name}):', f"    del {name}.{attribute}"],
+            )
+        )
 
     def _change_set(self, scope: Scope, depth: int) -> Lines | None:
         names = scope.of(SET)
