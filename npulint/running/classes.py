@@ -58,7 +58,7 @@ def make_class(m: Machine, node: ast.ClassDef) -> Value:
     _after_body(m, cls, arguments)
     if _has_unseen_metaclass(arguments) or any(base in m.open_classes for base in m.mro(cls)[1:]):
         m.open_classes.add(cls)
-    if _has_unseen_metaclass(arguments) or _inherits_metaclass(m, cls):
+    if _has_unseen_metaclass(arguments) or None in bases or _inherits_metaclass(m, cls):
         m.made_by_metaclass.add(cls)
         for name in m.heap.layout_of(cls).keys:
             m.heap.set(cls, name, UNKNOWN.joined(m.heap.get(cls, name)))

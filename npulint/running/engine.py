@@ -289,7 +289,7 @@ class Engine(Machine):
                 return self.heap.sequence("tuple", [const(field.name) for field in record.fields])
             if name == "__dataclass_fields__":
                 return self.heap.mapping([(field.name, UNKNOWN) for field in record.fields])
-            if name == "_make" and record.kind == "namedtuple":
+            if record.kind == "namedtuple" and name in ("_make", "_field_defaults", "_field_types"):
                 return UNKNOWN
         if name == "__annotations__":
             return self.heap.mapping([(key, UNKNOWN) for key, _ in self.annotations.get(cls, ())])
@@ -597,7 +597,7 @@ class Engine(Machine):
                 if package:
                     modules.load(self, package)
             self._execute_main(module, script)
-            for function in self.called_back:  # it may be called in the end
+            for function in list(self.called_back):  # it may be called in the end
                 unsure.execute(self, functools.partial(unsure.run, self, function))
             self.end(True)
         except Dead:

@@ -260,12 +260,11 @@ def _classes(m: Machine, value: Value) -> list[Obj] | None:
     """The exception classes that a handler names; None if they are not known."""
     single = value.single
     if isinstance(single, Obj) and single.kind == "tuple":
-        content = m.heap.items_of(single).items
-        singles = None if content is None else [one.single for one in content]
-        if singles is None or not all(isinstance(one, Obj) for one in singles):
-            return None
+        singles = [value.single for value in m.heap.items_of(single).items or (UNKNOWN,)]
         kinds = [one for one in singles if isinstance(one, Obj)]
-        return None if any(kind.kind == "tuple" for kind in kinds) else kinds
+        if any(kind.kind == "tuple" for kind in kinds):
+            m.lost = True  # Python refuses it where the exception comes
+        return kinds if len(kinds) == len(singles) else None
     return [single] if isinstance(single, Obj) else None
 
 

@@ -100,7 +100,7 @@ def _iterate_one(m: Machine, one: Const | Obj, consume: Callable[[Value], object
     elif one.kind in ("list", "tuple"):
         _iterate_list(m, one, consume)
     elif one.kind in ("dict", "set"):
-        _iterate_keys(m, one, consume, lambda key, value: value_of_key(key, m.heap))
+        _iterate_keys(m, one, consume, lambda key, _: UNKNOWN if key is UNKNOWN_KEY else value_of_key(key, m.heap))
     else:
         handler = m.kinds.get(one.kind, NO_KIND).iterate
         if handler is not None:
@@ -345,7 +345,15 @@ def _dict_item(m: Machine, instance: Obj, owner: Obj, key: Value, site: ast.AST 
 
     def open_key() -> Value:
         m.may_throw("KeyError", "TypeError")
-        return any_value(m, owner)
+        if not isinstance(owner.data, Value):
+            return any_value(m, owner)
+        made = m.call(owner.data, Arguments(), site)  # one for each key that has none
+        for new in made.alternatives:
+            if isinstance(new, Obj):
+                new.many = True
+        before = any_value(m, owner)
+        m.heap.set_any(owner, made)
+        return joined([before, made])
 
     return each(m, key, of, open_key)
 

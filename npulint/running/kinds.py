@@ -215,6 +215,13 @@ def _call_slot(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None)
             attributes.set_own(m, instance, name, arguments.positional[1])
     elif one.name == "__new__":
         cls = arguments.positional[0].single
+        record = None
+        if isinstance(cls, Obj) and cls.kind == "class":
+            record = next((m.records[base] for base in m.mro(cls) if base in m.records), None)
+        if isinstance(cls, Obj) and record is not None and record.kind == "namedtuple":
+            return records.make_named_tuple(
+                m, cls, record, Arguments(arguments.positional[1:], arguments.keywords), site
+            )
         if isinstance(cls, Obj) and cls.kind == "class":
             return Value((classes.new_instance(m, cls, Arguments(arguments.positional[1:], arguments.keywords), site),))
         return UNKNOWN

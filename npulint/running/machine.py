@@ -15,7 +15,7 @@ from npulint.running.scopes import MODULE, Scope
 from npulint.running.sources import Sources
 from npulint.values.heap import Heap, Key
 from npulint.values.objects import HAPPENED, Items, Mark
-from npulint.values.store import Layer, Region
+from npulint.values.store import Cell, Layer, Region
 from npulint.values.value import UNKNOWN, Const, Obj, Value, const, joined, unknown
 
 T = TypeVar("T")
@@ -196,7 +196,7 @@ class Machine(ABC):
         self.abstract_methods: set[Obj] = set()
         self.abstract_classes: set[Obj] = set()  # those with ABCMeta
         self.slots: dict[Obj, frozenset[str]] = {}  # the names in ``__slots__`` of classes
-        self.called_back: list[Obj] = []  # functions that unknown code may call
+        self.called_back: dict[Obj, Sequence[Cell]] = {}  # functions that unknown code may call, with what they write
         self.recursive: frozenset[ast.AST] = frozenset()  # functions that call themselves more often than is followed
         self.may_not_return = False  # a function may call itself for ever
         self.lost = False  # code of the project may have run that was not followed

@@ -216,6 +216,7 @@ def _import_all(m: Machine, module: Value) -> None:
             names = [str(single.value) for single in singles if isinstance(single, Const)]
     if names is None and listed.single is not ABSENT:
         m.heap.set_any(m.frame.module, UNKNOWN)
+        return
     if names is None:
         keys = [key for key in m.heap.layout_of(one).keys if isinstance(key, str)]
         names = [key for key in keys if not key.startswith(("_", "<"))]

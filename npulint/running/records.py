@@ -125,8 +125,11 @@ def construct(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None) 
         return None
     if record.kind == "typeddict":
         return m.call_library("builtins.dict", arguments, site)
+    _, home = attributes.class_attribute(m, cls, "__new__")
+    if record.kind == "namedtuple" and home is not None and home.kind == "class":
+        return None
     if record.kind == "namedtuple":
-        return _make_named_tuple(m, cls, record, arguments, site)
+        return make_named_tuple(m, cls, record, arguments, site)
     _, home = attributes.class_attribute(m, cls, "__init__")
     holder = next(base for base in m.mro(cls) if base in m.records)
     if not record.has_init or (
@@ -270,7 +273,8 @@ def _default(m: Machine, cls: Obj, name: str) -> Value | None:
     return None if value.single is ABSENT else value
 
 
-def _make_named_tuple(m: Machine, cls: Obj, record: Record, arguments: Arguments, site: ast.AST | None) -> Value:
+def make_named_tuple(m: Machine, cls: Obj, record: Record, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What a call of a class of named tuples gives."""
     given = _given(m, cls.name, record, arguments)
     values = []
     for field in record.fields:
@@ -309,6 +313,7 @@ def _finish_enum(m: Machine, cls: Obj, kind: str) -> None:
     if _is_special(m, cls, kind):
         m.open_classes.add(cls)
         for name in m.heap.layout_of(cls).keys:
+            m.unseen("", [m.heap.get(cls, name)])
             if isinstance(name, str) and not name.startswith("__"):
                 m.heap.set(cls, name, UNKNOWN)
         return

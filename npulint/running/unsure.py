@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from npulint.running.machine import Arguments, Dead, Guard, Machine
 from npulint.values.objects import Items, Layout, Mark
-from npulint.values.store import Content, Layer, Region
+from npulint.values.store import Cell, Content, Layer, Region
 from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value
 
 
-def execute(m: Machine, work: Callable[[], object], is_kept: bool = False) -> None:
+def execute(m: Machine, work: Callable[[], object], is_kept: bool = False) -> Sequence[Cell]:
     """Do something that runs in some executions: what it writes is not known from here on, nor what probes see in it.
-    `is_kept`: it may run again at any time, so what it writes stays unknown."""
+    `is_kept`: it may run again at any time, so what it writes stays unknown. Returns the cells that it writes."""
     guards, m.guards = m.guards, [Guard(Region(m.store.serial))]
     probes, ends, frame = m.probes.seen_again(), len(m.ends), m.frame
     region = Region(m.store.serial)
@@ -38,6 +38,7 @@ def execute(m: Machine, work: Callable[[], object], is_kept: bool = False) -> No
         m.store.write(owner, key, _unknown_content(content))
         if is_kept:
             m.heap.volatile.add((owner, key))
+    return [cell for cell in region.cells if cell[0] is not m.marks]
 
 
 def _unknown_content(content: Content) -> Content:
@@ -60,10 +61,15 @@ def call_back(m: Machine, function: Obj) -> None:
         for method in m.own_methods(function):
             execute(m, functools.partial(m.call, method, Arguments(rest=UNKNOWN, options=UNKNOWN)), is_kept=True)
         return
-    if function in m.called_back:
+    cells = m.called_back.get(function)
+    if cells is None:
+        m.called_back[function] = ()
+        m.called_back[function] = execute(m, lambda: run(m, function), is_kept=True)
         return
-    m.called_back.append(function)
-    execute(m, lambda: run(m, function), is_kept=True)
+    for owner, key in cells:
+        content = m.store.read(owner, key)
+        if content is not None:
+            m.store.write(owner, key, _unknown_content(content))
 
 
 def run(m: Machine, function: Obj) -> None:

@@ -123,7 +123,10 @@ class Heap:
         """What a dict has at a key, or an object as an attribute of its own; absent where it has none."""
         content = self.store.read(owner.store, key)
         if isinstance(content, Value):
-            return content
+            if not content.may_be_absent or owner.kind == "frame":
+                return content
+            rest = self.layout_of(owner).rest  # where it was not written by its name, it may have been by another
+            return content if rest is None else content.joined(rest)
         if content is not None:
             return UNKNOWN
         layout = self.layout_of(owner)
@@ -191,6 +194,11 @@ class Heap:
             if owner in seen or owner.kind in ("symbol", "module"):
                 continue
             seen.add(owner)
+            if owner.kind in ("classmethod", "staticmethod", "property"):
+                parts = owner.data if isinstance(owner.data, tuple) else (owner.data,)
+                held = [part for part in parts if isinstance(part, Value)]
+                pending += [one for value in held for one in value.alternatives if isinstance(one, Obj)]
+                continue
             if owner.kind in _CALLED:
                 callables.append(owner)
                 continue

@@ -175,7 +175,11 @@ def _get(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) -> 
             return value
         return default if value.single is ABSENT else joined([value.without(ABSENT), default])
 
-    return items.each(m, arguments.positional[0], of, lambda: joined([items.any_value(m, owner), default]))
+    def open_key() -> Value:
+        m.may_throw("TypeError")
+        return joined([items.any_value(m, owner), default])
+
+    return items.each(m, arguments.positional[0], of, open_key)
 
 
 def _setdefault(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -194,6 +198,7 @@ def _setdefault(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | No
         return value
 
     def open_key() -> Value:
+        m.may_throw("TypeError")
         m.heap.set_any(owner, default)
         return joined([items.any_value(m, owner), default])
 
@@ -221,7 +226,7 @@ def _dict_pop(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None
         return joined([value.without(ABSENT), default])
 
     def open_key() -> Value:
-        m.may_throw("KeyError")
+        m.may_throw("KeyError", "TypeError")
         result = items.any_value(m, owner)
         m.heap.set_any(owner, Value((ABSENT,)))
         return result if default is None else joined([result, default])

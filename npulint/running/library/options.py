@@ -348,6 +348,7 @@ class _Build:
             try:
                 result = m.call(value, Arguments([const(word)]))
             except Dead:
+                m.lost = True  # with what exception decides how the program goes on
                 raise argparse.ArgumentTypeError("invalid") from None
             finally:
                 m.guards, m.store.regions = guards, regions

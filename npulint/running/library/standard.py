@@ -280,11 +280,9 @@ def call_cached(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None
         named = sorted((k, repr(_plain_number(hosted(v, m.heap)))) for k, v in arguments.keywords.items())
         key = repr(plain + named)
     except Unhosted:
-        key = (
-            repr([value.alternatives for value in arguments.all()])
-            if not any(v.is_open for v in arguments.all())
-            else ""
-        )
+        objects = all(isinstance(one, Obj) for value in arguments.all() for one in value.alternatives)
+        is_known = objects and not any(value.is_open for value in arguments.all())
+        key = repr([value.alternatives for value in arguments.all()]) if is_known else ""
     is_unsure = m.heap.get(one, "<unsure>").single is not ABSENT
     kept = m.heap.get(one, f"kept {key}") if key else UNKNOWN
     if key and not kept.may_be_absent:
