@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,17 @@ import msgspec
 from npulint.assemble.build import assemble
 from npulint.assemble.cursors import CallSite
 from npulint.assemble.programs import Program
+from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.program_diff import ProgramComparison, Start
 from npulint.compare_command import ProjectComparer, read_sides
 from npulint.compare_inputs import discovered
 from npulint.digest import blake2b
+from npulint.discover.context_files import context_files
+from npulint.discover.files import discover
+from npulint.discover.kinds import SourceFile
+from npulint.discover.projects import group, with_runs
 from npulint.facts.model import Fact
 from npulint.findings import Comparison, Finding, ProgramSummary, RunResult
 from npulint.pipeline import build_result, check_paths
@@ -37,6 +43,12 @@ _NO_LIMIT = {"time": 10**6, "memory": 10**6}  # a limit that depends on the spee
 _OWN_RECORDS = frozenset(("findings", "suppressed", "programs", "comparison"))
 
 
+@cache
+def catalogue() -> Catalogue:
+    """The checks of a run."""
+    return load_catalogue(whole=False)
+
+
 def settings_of(project: Project, paths: tuple[str, ...]) -> Settings:
     """The settings of a run over some paths: no cache, no configuration file, everything is reported."""
     target = dict(pair.split("=", 1) for pair in project.target)
@@ -47,20 +59,21 @@ def check_records(project: Project, root: Path) -> Iterator[Record]:
     """What ``npulint check`` reports; the working folder becomes that of the project."""
     os.chdir(root / project.path)
     settings = settings_of(project, (".",))
-    catalogue = load_catalogue(whole=False)
-    yield from result_records(build_result(check_paths(settings, catalogue), settings, catalogue, 0.0))
+    judged = check_paths(settings, catalogue())
+    yield from result_records(build_result(judged, settings, catalogue(), 0.0))
 
 
 def fact_records(project: Project, root: Path) -> Iterator[Record]:
     """The facts of a project as checks see them; the working folder becomes that of the project."""
     os.chdir(root / project.path)
     settings = settings_of(project, (".",))
-    judged = check_paths(settings, load_catalogue(whole=False))
-    facts = (fact for place, sources in judged.projects.items() for fact in _facts(place, sources, settings))
+    found = discover(settings.paths, settings.discovery())
+    projects = with_runs(group([*found.files, *context_files(found, settings.discovery())]))
+    facts = (fact for folder, sources in projects.items() for fact in _facts(folder, sources, settings))
     yield from _bounded(map(fact_record, facts))
 
 
-def _facts(folder: str, sources: Sequence[Any], settings: Settings) -> Iterator[Fact]:
+def _facts(folder: str, sources: Sequence[SourceFile], settings: Settings) -> Iterator[Fact]:
     """The facts of all programs of one project, each once, with those about the programs."""
     files = [read(file, budget=settings.limits()) for file in loaded_files(sources, budget=settings.limits())]
     programs = assemble(folder, files, *settings.declared())
@@ -122,7 +135,7 @@ def comparison_records(project: Project, root: Path) -> Iterator[Record]:
     sides = read_sides(
         (discovered(reference, settings.discovery()), discovered(migrated, settings.discovery())), settings, None
     )
-    comparer = _Observer(*sides, settings, load_catalogue(whole=False))
+    comparer = _Observer(*sides, settings, catalogue())
     yield from result_records(comparer.result())
     yield from comparer.records
 

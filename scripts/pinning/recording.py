@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import multiprocessing
 import os
+import pkgutil
 import resource
 import signal
 import sys
@@ -16,9 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from npulint.catalogue.load import load_catalogue
 from npulint.digest import blake2b
-from scripts.pinning.observed import Record, check_records, comparison_records, fact_records
+from scripts.pinning.observed import Record, catalogue, check_records, comparison_records, fact_records
 from scripts.pinning.plain import canonical
 from scripts.pinning.projects import Project
 from scripts.pinning.store import Header, store
@@ -26,6 +27,7 @@ from scripts.pinning.store import Header, store
 Observe = Callable[[Project, Path], Iterator[Record]]
 _OF_A_PROJECT: dict[str, Observe] = {"check": check_records, "facts": fact_records}
 _OF_A_PAIR: dict[str, Observe] = {"compare": comparison_records}
+_NEEDED = tuple(f"npulint.{name}" for name in "assemble catalogue compare evaluate training_config".split())
 _CLOCK = 10  # times the seconds of the processor, after which a process that waits is ended
 _LEVEL = 6  # of the compression
 
@@ -78,8 +80,11 @@ def record(folder: Path, project: Project, root: Path, header: Header, limits: L
 
 
 def warm_up() -> None:
-    """Load once what every process needs, before they are forked."""
-    load_catalogue(whole=False)
+    """Load once the checks and modules that every process needs, before they are forked."""
+    catalogue()
+    for package in map(importlib.import_module, _NEEDED):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
 
 
 def _apart(file: Path, observe: Observe, project: Project, root: Path, limits: Limits) -> Observed:
