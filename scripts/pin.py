@@ -22,6 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -138,7 +139,7 @@ def run_compare(options: argparse.Namespace) -> int:
             tally.add(_copied(chosen, stream))
     for line in tally.lines():
         print(line)
-    print(f"{tally.total} differences in {len(tally.projects)} of {len(old.keys() & new.keys())} projects")
+    print(f"{tally.total} differences in {len(tally.projects)} of {len(old.keys() | new.keys())} projects")
     return 1 if tally.total else 0
 
 
@@ -152,9 +153,9 @@ def is_chosen(change: Change, codes: Sequence[str], kinds: Sequence[str]) -> boo
     return by_code and (not kinds or any(f" {words} " in f" {change.kind.replace(':', ' :')} " for words in kinds))
 
 
-def _copied(changes: Iterable[Change], stream: object) -> Iterator[Change]:
+def _copied(changes: Iterable[Change], stream: BinaryIO) -> Iterator[Change]:
     for change in changes:
-        stream.write(msgspec.json.encode(change) + b"\n")  # type: ignore[attr-defined]
+        stream.write(msgspec.json.encode(change) + b"\n")
         yield change
 
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -25,8 +25,9 @@ from scripts.pinning.projects import Project
 from scripts.pinning.store import Header, store
 
 Observe = Callable[[Project, Path], Iterator[Record]]
-_OF_A_PROJECT: dict[str, Observe] = {"check": check_records, "facts": fact_records}
-_OF_A_PAIR: dict[str, Observe] = {"compare": comparison_records}
+OF_A_PROJECT: dict[str, Observe] = {"check": check_records, "facts": fact_records}
+OF_A_PAIR: dict[str, Observe] = {"compare": comparison_records}
+"""The parts of the recording of a project, and of a pair; each is a process."""
 _NEEDED = tuple(f"npulint.{name}" for name in "assemble catalogue compare evaluate training_config".split())
 _CLOCK = 10  # times the seconds of the processor, after which a process that waits is ended
 _LEVEL = 6  # of the compression
@@ -51,7 +52,7 @@ class Observed(msgspec.Struct, frozen=True):
 
 def record(folder: Path, project: Project, root: Path, header: Header, limits: Limits) -> Header:
     """Write the file of a project; `header` has its content and the engine. Returns the complete header."""
-    parts = _OF_A_PAIR if project.migrated else _OF_A_PROJECT
+    parts = OF_A_PAIR if project.migrated else OF_A_PROJECT
     counts: Counter[str] = Counter()
     failures: dict[str, str] = {}
     digests: list[str] = []
@@ -112,9 +113,10 @@ def _summary(file: Path) -> Path:
 def _child(file: Path, observe: Observe, project: Project, root: Path, limits: Limits) -> None:
     """Write the compressed records of a part, then its summary."""
     resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 5))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
     try:
-        observed = _written(file, observe(project, root))
+        observed = written(file, observe(project, root))
     except MemoryError:
         observed = Observed(failure="out of memory")
     except Exception as error:
@@ -128,7 +130,8 @@ def _child(file: Path, observe: Observe, project: Project, root: Path, limits: L
     os._exit(0)  # the end of the process frees what cleaning up would visit first
 
 
-def _written(file: Path, records: Iterator[Record]) -> Observed:
+def written(file: Path, records: Iterable[Record]) -> Observed:
+    """Write compressed records to a file."""
     counts: Counter[str] = Counter()
     digest = blake2b(digest_size=16)
     with gzip.GzipFile(file, "wb", _LEVEL, mtime=0) as stream:
