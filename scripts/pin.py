@@ -1,7 +1,8 @@
 """Records what npulint reports for many projects, and lists every difference between two recordings.
 
     python -m scripts.pin record OUT [PROJECT ...] [--pair REFERENCE MIGRATED] [--list FILE] [--resume]
-    python -m scripts.pin compare OLD NEW [--code CODE] [--kind WORDS] [--project WORDS] [--examples N] [--all FILE]
+    python -m scripts.pin compare OLD NEW [--code CODE] [--kind WORDS] [--common]
+        [--project WORDS] [--examples N] [--all FILE]
 
 `record` writes a file for each project to the folder OUT: all findings, all facts with the values of their attributes
 and of the arguments of calls, and the answers of the readiness checklist; for a pair everything that `npulint compare`
@@ -61,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     comparing.add_argument("--code", action="append", default=[], help="only checks whose code begins so")
     comparing.add_argument("--kind", action="append", default=[], help="only kinds of differences with these words")
     comparing.add_argument("--project", default="", help="only projects whose name contains this")
+    comparing.add_argument("--common", action="store_true", help="only projects that are in both")
     comparing.add_argument("--examples", type=int, default=3, help="of each kind")
     comparing.add_argument("--all", type=Path, metavar="FILE", help="write every difference to this file")
     return parser
@@ -130,7 +132,7 @@ def run_compare(options: argparse.Namespace) -> int:
             print(f"{folder}: no recording", file=sys.stderr)
             return 2
     old, new = (_of_projects(recording, options.project) for recording in recordings)
-    chosen = (one for one in differences(old, new) if is_chosen(one, options.code, options.kind))
+    chosen = (one for one in differences(old, new, options.common) if is_chosen(one, options.code, options.kind))
     tally = Tally(options.examples)
     if options.all is None:
         tally.add(chosen)
@@ -139,7 +141,8 @@ def run_compare(options: argparse.Namespace) -> int:
             tally.add(_copied(chosen, stream))
     for line in tally.lines():
         print(line)
-    print(f"{tally.total} differences in {len(tally.projects)} of {len(old.keys() | new.keys())} projects")
+    projects = old.keys() & new.keys() if options.common else old.keys() | new.keys()
+    print(f"{tally.total} differences in {len(tally.projects)} of {len(projects)} projects")
     return 1 if tally.total else 0
 
 

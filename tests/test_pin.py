@@ -118,6 +118,12 @@ def test_a_compared_value_is_named_by_the_part_and_the_side_that_differs() -> No
     assert (change.old, change.new) == ("[]", '[["r.py",1,1,1,2,"RATE"]]')
 
 
+def test_an_argument_is_named_where_it_is_passed() -> None:
+    old, new = ({**fact(kind="call"), "arguments": {"lr": values(rate), "0": values(2)}} for rate in (1, 2))
+    (change,) = changes("p", [old], [new])
+    assert (change.kind, change.place) == ("fact call argument", "a.py:3 torch.optim.SGD(lr)")
+
+
 def test_the_end_of_a_long_text_counts_although_it_is_not_kept() -> None:
     texts = [plain("x" * LONGEST + end) for end in ("yy", "yz")]
     assert texts[0] != texts[1]
@@ -260,6 +266,7 @@ def test_differences_are_listed_by_kind_the_most_frequent_first(
         (["--kind", "optimizer rate", "--kind", "project"], 3),
         (["--kind", "opti"], 0),
         (["--project", "b"], 0),
+        (["--common"], 3),
     ],
 )
 def test_filters_choose_differences(

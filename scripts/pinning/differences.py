@@ -57,9 +57,10 @@ class Change(msgspec.Struct, frozen=True):
     code: str = ""
 
 
-def differences(old: dict[Project, Stored], new: dict[Project, Stored]) -> Iterator[Change]:
-    """All differences between two recordings, in the order of their projects."""
-    for project in sorted(old.keys() | new.keys()):
+def differences(old: dict[Project, Stored], new: dict[Project, Stored], common: bool = False) -> Iterator[Change]:
+    """All differences between two recordings, in the order of their projects; those of the `common` ones only, or also
+    which projects are in one of them only."""
+    for project in sorted(old.keys() & new.keys() if common else old.keys() | new.keys()):
         before, after = old.get(project), new.get(project)
         if before is None or after is None:
             yield Change("project only in the new" if before is None else "project only in the old", str(project), "")
@@ -168,8 +169,13 @@ def _changed(project: str, kind: str, old: Flat, new: Flat) -> Iterator[Change]:
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name, ""), new.get(name, "")
         if before != after:
-            field = f"{_group(kind, new)} {name.removeprefix('attributes.')}{_direction(before, after)}"
-            yield Change(field, project, place(new), before, after, _code(new))
+            prefix, _, inner = name.partition(".")
+            argument = prefix == "arguments"
+            field = "argument" if argument else inner if prefix == "attributes" else name
+            where = f"{place(new)} {msgspec.json.decode(new['name'])}({inner})" if argument else place(new)
+            yield Change(
+                f"{_group(kind, new)} {field}{_direction(before, after)}", project, where, before, after, _code(new)
+            )
 
 
 def _direction(old: str, new: str) -> str:
