@@ -136,8 +136,11 @@ class _Fixer:
         self._facts: dict[tuple[str, str], tuple[bytes, FileFacts]] = {}
 
     def project(self, root: str, workspace: FixWorkspace, first: RawResults) -> _ProjectFixes:
-        """Fix one project with `first` as its current results. After an internal error the project stays as it is."""
+        """Fix one project with `first` as its results, or those of the files as they are now if they changed since.
+        After an internal error the project stays as it is."""
         self._facts.clear()
+        if not workspace.matches(first.files):
+            first = self.judge(root, workspace.loaded())
         blamed: set[CheckInFile] = set()
         try:
             for _ in range(_ATTEMPTS):

@@ -106,7 +106,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         from npulint.postprocess.merge_run_findings import with_counterparts
 
         findings = with_counterparts(findings, catalogue, related_files)
-    slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
+    slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments, checksum=f.checksum) for f in files]
     unlisted = [] if own is None else own.problems
     return RawResults(
         *(findings, programs, slim, graphs, unlisted, runs),

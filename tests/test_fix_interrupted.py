@@ -27,6 +27,7 @@ FULL = """
 import resource, signal, sys
 from npulint.cli.main import main
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+sys.dont_write_bytecode = True  # Python would keep the compiled modules cut off, for everyone
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 sys.exit(main(sys.argv[2:]))
 """

@@ -273,6 +273,7 @@ def test_a_full_disk(place: Path, linked: bool) -> None:
         "import resource, signal, sys\n"
         "from npulint.fix.model import FileChange\nfrom npulint.fix.write import write\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "sys.dont_write_bytecode = True\n"  # Python would keep the compiled modules cut off, for everyone
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({len(OLD)},) * 2)\n"
         f"try:\n    write(FileChange('a', {OLD!r}, {NEW!r}, location=sys.argv[1]))\n"
         "except OSError as error:\n    print(error.errno)\n"

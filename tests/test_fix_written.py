@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 
+from npulint.catalogue.load import load_catalogue
 from npulint.findings import RunResult
 from npulint.fix.model import FileChange, Fixed, FixResult
 from npulint.fix.written import as_written, write_all
-from npulint.settings import FORMATS
+from npulint.fix_command import apply_fixes
+from npulint.pipeline import check_paths
+from npulint.settings import FORMATS, Settings
 from tests.fix_checks import CODES, FOLDER, MODEL, SAFE, WHOLE, in_folder
 from tests.project_support import Answer, Project
 from tests.write_failures import refuse
@@ -204,6 +207,17 @@ def test_what_somebody_writes_meanwhile_is_what_is_reported(mine: Project, monke
     assert (answer.code, text_of(mine, "b.py")) == (2, text)
     assert answer.places("safe-call") == ["b.py:5"]
     assert answer.names == ["safe-call"]
+
+
+def test_a_file_that_was_changed_after_its_check_is_checked_again(mine: Project) -> None:
+    """The place of the finding holds other code by then."""
+    (mine.folder / "a.py").unlink()
+    settings = Settings(paths=(str(mine.folder),), checks=(FOLDER,), select=tuple(CODES), cache=False)
+    first = check_paths(settings, load_catalogue((FOLDER,), whole=False))
+    text = MODEL.replace("old_safe", "other")
+    mine.write({"b.py": (text + "torch.old_safe(7)\n").encode()})
+    (change,) = (one for one in apply_fixes(settings, False, first=first).files if one.path.endswith("b.py"))
+    assert change.after.decode() == text + "torch.safe(7)\n"
 
 
 @POSIX

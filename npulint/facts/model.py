@@ -151,7 +151,8 @@ class FileFacts(msgspec.Struct, frozen=True):
 
     `kind` is one of python, notebook, shell, makefile, mixlist, dependency, dockerfile, cuda, configuration, graph,
     data, other. Python and notebooks have `code`, graphs `graph`, data files their `content` (it is parsed if a program
-    loads the file), the other kinds `facts` (which `npulint.facts.encoding` stores); `comments` are suppressions."""
+    loads the file), the other kinds `facts` (which `npulint.facts.encoding` stores); `comments` are suppressions.
+    `checksum` is the CRC-32 of the bytes that were read, 0 if not known."""
 
     path: str
     kind: str
@@ -161,6 +162,7 @@ class FileFacts(msgspec.Struct, frozen=True):
     comments: list[Comment] = []
     graph: Graph | None = None
     content: bytes = b""
+    checksum: int = 0
 
 
 __all__ = ["Arguments", "Comment", "Fact", "FileFact", "FileFacts", "Problem", "Scalar", "Span"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from npulint.discover.kinds import SourceFile, kinds_of
+from npulint.facts.model import FileFacts
 from npulint.findings import Edit
 from npulint.fix.model import FileChange, FixRefused
 from npulint.fix.source import SourceDocument
@@ -108,6 +110,12 @@ class FixWorkspace:
     def paths(self) -> Collection[str]:
         """The paths of all files of the project."""
         return self._known.keys()
+
+    def matches(self, files: Iterable[FileFacts]) -> bool:
+        """Whether these facts were read from the original content: someone may change a file while it is checked."""
+        checksums = {(file.path, file.kind): file.checksum for file in files if file.checksum}
+        read = ((checksums.get((item.file.path, item.file.kind)), item.data) for item in self._loaded)
+        return all(checksum is None or checksum == zlib.crc32(data) for checksum, data in read)
 
     def changed(self) -> list[str]:
         """The paths of changed files without new ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 
 import msgspec
@@ -47,7 +48,8 @@ def read(loaded: LoadedFile, whole: bool = False, budget: Budget = GENEROUS) -> 
     if loaded.file.kind == "data":
         return FileFacts(loaded.file.path, "data", content=loaded.data)
     try:
-        return within(budget.of_file(len(loaded.data)), lambda: _read(loaded, whole))
+        facts = within(budget.of_file(len(loaded.data)), lambda: _read(loaded, whole))
+        return msgspec.structs.replace(facts, checksum=zlib.crc32(loaded.data))
     except BudgetError as error:
         file = loaded.file
         return FileFacts(file.path, file.kind, problems=[Problem(file.path, error.reason, error.detail)])
