@@ -139,10 +139,10 @@ class _Fixer:
         """Fix one project with `first` as its results, or those of the files as they are now if they changed since.
         After an internal error the project stays as it is."""
         self._facts.clear()
-        if not workspace.matches(first.files):
-            first = self.judge(root, workspace.loaded())
         blamed: set[CheckInFile] = set()
         try:
+            if not workspace.matches(first.files):
+                first = self.judge(root, workspace.loaded())
             for _ in range(_ATTEMPTS):
                 attempt = self._attempt(root, workspace, first, blamed)
                 if not attempt.restless:
