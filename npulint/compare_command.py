@@ -217,7 +217,10 @@ class ProjectComparer:
         """The launch configurations to compare the two programs with, most informative first."""
         reference, migrated = self._sides
         ways = paired_starts(reference.whole.context, left.entry, migrated.whole.context, right.entry)
-        return [Start(one, other, reference.configs, migrated.configs) for one, other in ways[:_STARTS]]
+        return [
+            Start(one, other, reference.configs, migrated.configs, reference.sources, migrated.sources)
+            for one, other in ways[:_STARTS]
+        ]
 
     def differences(self, left: Program, right: Program, starts: Sequence[Start]) -> list[Difference]:
         """The compared rows, different and equal, of two programs under these launch configurations."""

@@ -25,6 +25,7 @@ from npulint.read.files import load, read
 from npulint.report.terminal import escape_control_chars
 from npulint.texts import say
 from npulint.training_config.configs.lookup import Configs
+from npulint.training_config.execution import ProgramSources
 
 UNMANAGEABLE = (RecursionError, MemoryError, BudgetError)
 """What resolution raises on code that is recursive or nested too deeply, or that takes too much time or memory."""
@@ -60,7 +61,8 @@ def discovered(path: str, options: DiscoverOptions) -> SideSources:
 
 
 class ComparedProject(msgspec.Struct, frozen=True, eq=False):
-    """One side: the problems of discovery, its facts, the assembled project, and its configuration files. `entry` is
+    """One side: the problems of discovery, its facts, the assembled project, its configuration files, and its
+    files as they lie on the disk. `entry` is
     the script that was named, empty for a folder."""
 
     root: str
@@ -68,6 +70,7 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
     files: list[FileFacts]
     whole: Assembled
     configs: Configs
+    sources: ProgramSources
     entry: str = ""
 
     @property
@@ -150,4 +153,5 @@ def project(
         files = [unjudged(file, reason, detail) if file.code else file for file in files]
         whole = assembled(side.root, files, *declared)
     configs = Configs(whole.context, [source for source in side.sources if source.kind == _CONFIGURATION])
-    return ComparedProject(side.root, side.problems, files, whole, configs, side.entry)
+    sources = ProgramSources(side.root, side.sources)
+    return ComparedProject(side.root, side.problems, files, whole, configs, sources, side.entry)

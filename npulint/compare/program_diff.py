@@ -28,6 +28,7 @@ from npulint.compare.unmatched_steps import of_unmatched
 from npulint.compare.update_order import of_update_order
 from npulint.compare.values import Comparer
 from npulint.training_config.configs.lookup import Configs
+from npulint.training_config.execution import ProgramSources
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.settings import settings
@@ -37,12 +38,15 @@ _GENERAL = ("setting", "")
 
 
 class Start(msgspec.Struct, frozen=True, eq=False):
-    """How the two programs are started, by a launcher or directly, and the configuration files that they then read."""
+    """How the two programs are started, by a launcher or directly, the configuration files that they then read, and
+    the files of both sides."""
 
     reference: Launch | None
     migrated: Launch | None
     reference_configs: Configs | None = None
     migrated_configs: Configs | None = None
+    reference_sources: ProgramSources | None = None
+    migrated_sources: ProgramSources | None = None
 
 
 class ProgramComparison(msgspec.Struct, frozen=True, eq=False):
@@ -57,8 +61,14 @@ def compared(
 ) -> ProgramComparison:
     """The comparison of two training configs. The first start determines the values of expressions; settings are
     compared for each start."""
-    left = [Tracer(reference.context, s.reference, s.reference_configs, reference.program.entry) for s in starts]
-    right = [Tracer(migrated.context, s.migrated, s.migrated_configs, migrated.program.entry) for s in starts]
+    left = [
+        Tracer(reference.context, s.reference, s.reference_configs, reference.program.entry, s.reference_sources)
+        for s in starts
+    ]
+    right = [
+        Tracer(migrated.context, s.migrated, s.migrated_configs, migrated.program.entry, s.migrated_sources)
+        for s in starts
+    ]
     tracers = left, right
     rows = _rows(reference, migrated, matched, starts, tracers)
     first, second = left[0], right[0]

@@ -73,12 +73,16 @@ class Comparer:
         """Compare two values. Values written alike are the same unless compared `closely`: then they are evaluated, as
         their names may be bound elsewhere."""
         written, calculated = UNKNOWN, False
+        if self._is_overwritten(left, self._reference) or self._is_overwritten(right, self._migrated):
+            return ValueAnswer(SAME)  # what replaces it is compared where it stands
         if left.argument is not None and right.argument is not None and left.how == right.how:
             one, other = left.argument.expr, right.argument.expr
             written = _written(one, other, self)
             calculated = bool(one.operator and other.operator)
             if written == SAME and not closely:
-                return ValueAnswer(SAME)
+                if not self._differ_when_executed(one, other):
+                    return ValueAnswer(SAME)
+                written = UNKNOWN
         first, second = left.traced(self._reference), right.traced(self._migrated)
         texts = left.text(first), right.text(second)
         if texts[0] == texts[1] and left.argument is not None and right.argument is not None:
@@ -93,6 +97,19 @@ class Comparer:
             texts = shown_plain(converted(left.how, first.value)), shown_plain(converted(right.how, second.value))
         shaped = written == UNKNOWN and (_is_shaped(left, right) or _is_shaped(right, left))
         return ValueAnswer(written, *texts, first.provenance, second.provenance, shaped)
+
+    @staticmethod
+    def _is_overwritten(value: ComparedValue, tracer: Tracer) -> bool:
+        return value.argument is not None and tracer.is_unread(value.argument.expr)
+
+    def _differ_when_executed(self, one: Expr, other: Expr) -> bool:
+        """Whether two expressions surely have different values, although they are written alike."""
+        if one.is_literal:
+            return False
+        first, second = self._reference.executed(one), self._migrated.executed(other)
+        if first is None or second is None or not (first.known and second.known):
+            return False
+        return canonical(first.single) != canonical(second.single)
 
     def evaluated(self, a: Expr, b: Expr) -> str:
         """Compare two expressions by their values."""

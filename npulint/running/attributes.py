@@ -26,6 +26,8 @@ def get(m: Machine, holder: Value, name: str) -> Value:
 
     def of(one: Const | Obj) -> Value:
         value = attribute_of(m, one, name)
+        if value.origin is not None:  # that of a class is looked up whether or not the instance has its own
+            value.origin.root.is_read = True
         if not value.may_be_absent:
             return value
         if value.single is ABSENT:
@@ -109,7 +111,7 @@ def class_attribute(m: Machine, cls: Obj, name: str) -> tuple[Value, Obj | None]
             if value.single is ABSENT:
                 value = m.library_member(base.name, name)
         else:
-            value = m.heap.get(base, name)
+            value = m.heap.held(base, name)
         if value.single is ABSENT:
             continue
         home = home or base

@@ -38,7 +38,7 @@ def make_class(m: Machine, node: ast.ClassDef) -> Value:
     if ancestors is None:
         is_open, ancestors = True, [one for base in known for one in m.mro(base)]
     is_open = is_open or any(base.kind == "class" and base.data.is_open for base in known)
-    cls.data = ClassData((cls, *ancestors), is_open)
+    cls.data = ClassData((cls, *ancestors), is_open, node)
     scope = m.scopes.get(node)
     if scope is None:
         scope = m.scopes[node] = class_scope(node)
@@ -142,7 +142,7 @@ def annotate(m: Machine, name: str, annotation: ast.expr) -> None:
 
 def _after_body(m: Machine, cls: Obj, arguments: Arguments) -> None:
     for name in list(m.heap.layout_of(cls).keys):
-        value = m.heap.get(cls, name)
+        value = m.heap.held(cls, name)
         one = value.single
         if isinstance(one, Obj) and one.kind == "instance" and isinstance(name, str):
             method = m.class_attribute(one, "__set_name__")

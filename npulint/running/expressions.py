@@ -35,14 +35,19 @@ def evaluate(m: Machine, node: ast.expr) -> Value:
     """The value of an expression in the current state. Raises `Dead` where it surely raises."""
     m.steps += 1
     handler = _HANDLERS.get(node.__class__)
-    return UNKNOWN if handler is None else handler(m, node)
+    value = UNKNOWN if handler is None else handler(m, node)
+    if m.watched and node in m.watched:
+        m.observe(node, value)
+    return value
 
 
 # -- displays and names
 
 
 def _constant(m: Machine, node: ast.Constant) -> Value:
-    made = const(node.value)
+    made = m.literals.get(node)
+    if made is None:
+        made = m.literals[node] = const(node.value).through(m.path, node.lineno)
     return made
 
 
@@ -224,7 +229,8 @@ def _unary(m: Machine, node: ast.UnaryOp) -> Value:
         m.may_throw()
         return unknown(value.reason, "int" if value.hint == "bool" else value.hint)
 
-    return items.each(m, value, lambda one: _unary_of(m, stem, function, one), open_operand)
+    result = items.each(m, value, lambda one: _unary_of(m, stem, function, one), open_operand)
+    return result.of(result.alternatives, value.origin) if isinstance(node.operand, ast.Constant) else result
 
 
 def _unary_of(m: Machine, stem: str, function: Callable[[Any], object], one: Const | Obj) -> Value:

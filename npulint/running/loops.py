@@ -72,6 +72,8 @@ def _give_up(m: Machine, cells: list[Cell], first: int | None) -> None:
 
 
 def _widened(m: Machine, value: Value, first: int | None) -> Value:
+    if value.origin is not None:
+        value.origin.root.is_read = True  # the value that replaces it may be
     kinds = {type(one.value).__name__ for one in value.alternatives if isinstance(one, Const)}
     kept = [one for one in value.alternatives if not isinstance(one, Const)]
     if first is not None:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, NoReturn, TypeVar
 
-from npulint.running.probes import Probes
+from npulint.running.probes import Probes, Watched
 from npulint.running.record_types import Record
 from npulint.running.scopes import MODULE, Scope
 from npulint.running.sources import Sources
@@ -189,7 +189,9 @@ class Machine(ABC):
         # how the program may end: the probes that were surely reached, and whether with status 0
         self.ends: list[tuple[frozenset[tuple[str, int]], bool]] = []
         self.probes = Probes()
-        self.steps = 0
+        self.literals: dict[ast.Constant, Value] = {}
+        self.watched: frozenset[ast.expr] = frozenset()  # expressions of which the values are noted
+        self.steps, self.most_steps = 0, MOST_STEPS
         self.open_classes: set[Obj] = set()  # those of which Python makes more than is modelled
         self.compared_by_fields: set[Obj] = set()  # dataclasses with a generated ``__eq__``
         self.made_by_metaclass: set[Obj] = set()
@@ -244,7 +246,7 @@ class Machine(ABC):
     def step(self) -> None:
         """Count a unit of work. Raises `Exhausted` at the limit."""
         self.steps += 1
-        if self.steps + self.store.work // _CELLS_PER_STEP > MOST_STEPS:
+        if self.steps + self.store.work // _CELLS_PER_STEP > self.most_steps:
             raise Exhausted
 
     # -- exceptions
@@ -343,6 +345,10 @@ class Machine(ABC):
     @abstractmethod
     def call_back(self, function: Obj) -> None:
         """Let unknown code call a function of the program, at any time from here on."""
+
+    def observe(self, node: Watched, value: Value) -> None:
+        """Note the value of an expression or field that is watched."""
+        self.probes.observe(node, self.heap, value)
 
     # -- marks
 

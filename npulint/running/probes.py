@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from npulint.values.heap import Heap
 from npulint.values.hosted import Unhosted, possible_hosts
 from npulint.values.value import Origin, Value
@@ -29,19 +31,39 @@ class Shown:
         return Shown([*self.values, *other.values], self.reason or other.reason, self.origin or other.origin)
 
 
+_MOST = 64  # values of a watched expression
+Watched = ast.expr | tuple[ast.ClassDef, str]
+"""An expression, or a field of a class that generates its constructor."""
+Observable = tuple[str, int] | Watched
+"""A probe by path and line, or what is watched."""
+
+
 class Probes:
-    """The probes that were reached, by path and line, and the values that were seen."""
+    """The probes that were reached, by path and line, and the values that they and the watched expressions had."""
 
     def __init__(self) -> None:
-        self.shown: dict[tuple[str, int], Shown] = {}
+        self.shown: dict[Observable, Shown] = {}
         self.visited: set[tuple[str, int]] = set()
-        self._log: list[tuple[str, int]] = []
+        self._log: list[Observable] = []
 
-    def see(self, probe: tuple[str, int], shown: Shown) -> None:
-        """Add a value that a probe was seen to have."""
+    def see(self, probe: Observable, shown: Shown) -> None:
+        """Add a value that was seen."""
         self._log.append(probe)
         before = self.shown.get(probe)
         self.shown[probe] = shown if before is None else before.joined(shown)
+
+    def observe(self, node: Watched, heap: Heap, value: Value) -> None:
+        """Add a value that a watched expression or field was seen to have; with many different ones it is not known."""
+        self._log.append(node)
+        before = self.shown.get(node)
+        if before is None:
+            self.shown[node] = Shown.of(heap, value)
+        elif before.values is not None:
+            seen = Shown.of(heap, value)
+            if seen.values is None or any(one not in before.values for one in seen.values):
+                more = before.joined(seen)
+                is_many = more.values is not None and len(more.values) > _MOST
+                self.shown[node] = Shown(None, more.reason, more.origin) if is_many else more
 
     def seen_again(self) -> int:
         """A moment, for `forget_since`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import NamedTuple
 
 from npulint.values.value import Obj, Value
@@ -30,7 +31,8 @@ class Record(NamedTuple):
 
 class ClassData(NamedTuple):
     """The bases of a class in the order in which attributes are looked up (itself first); with `is_open` there are
-    others that are not known."""
+    others that are not known. `node` is its statement, where it has one."""
 
     mro: tuple[Obj, ...]
     is_open: bool
+    node: ast.ClassDef | None = None

@@ -46,7 +46,7 @@ def make_dataclass(m: Machine, cls: Obj, arguments: Arguments) -> None:
             continue
         fields[name] = _field(m, cls, name, is_keyword, plain.rpartition(".")[2].startswith("InitVar"))
     for key in list(m.heap.layout_of(cls).keys):  # attrs without annotations
-        one = m.heap.get(cls, key).single
+        one = m.heap.held(cls, key).single
         if isinstance(key, str) and key not in fields and isinstance(one, Obj) and one.kind == "field":
             fields[key] = _field(m, cls, key, is_keyword, False)
     _refuse_order(m, cls, list(fields.values()))
@@ -81,7 +81,7 @@ def _refuse_order(m: Machine, cls: Obj, fields: list[Field]) -> None:
 
 
 def _field(m: Machine, cls: Obj, name: str, keyword_only: bool, is_init_only: bool) -> Field:
-    value = m.heap.get(cls, name)
+    value = m.heap.held(cls, name)
     one = value.single
     if isinstance(one, Obj) and one.kind == "field":
         given: Arguments = one.data
@@ -138,7 +138,17 @@ def construct(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None) 
         return None
     one = m.new_instance(cls, arguments, site)
     initialize(m, one, record, arguments)
+    _observe_fields(m, one, record)
     return Value((one,))
+
+
+def _observe_fields(m: Machine, one: Obj, record: Record) -> None:
+    """Note what the fields of a new instance hold, for the classes that declare them."""
+    if m.watched and one.cls is not None:
+        for base in m.mro(one.cls):
+            if base.kind == "class" and base.data.node is not None:
+                for field in record.fields:
+                    m.observe((base.data.node, field.name), m.heap.held(one, field.name))
 
 
 def initialize(m: Machine, one: Obj, record: Record, arguments: Arguments) -> None:
@@ -269,7 +279,7 @@ def finish_class(m: Machine, cls: Obj) -> None:
 
 
 def _default(m: Machine, cls: Obj, name: str) -> Value | None:
-    value = m.heap.get(cls, name)
+    value = m.heap.held(cls, name)
     return None if value.single is ABSENT else value
 
 
@@ -292,6 +302,7 @@ def named_tuple(m: Machine, cls: Obj, record: Record, values: list[Value], site:
     one.items = inner if one.items is None or not one.many else one.items.joined(inner)
     for field, value in zip(record.fields, values, strict=True):
         m.heap.set(one, field.name, value)
+    _observe_fields(m, one, record)
     return Value((one,))
 
 

@@ -41,6 +41,11 @@ def field_settings(tracer: Tracer, module: Scope) -> Iterator[TrainingSetting]:
             place = passed.provenance[0] if passed.provenance else here
             yield TrainingSetting(part, bind.target, place.path, place.span, passed)
             continue
+        made = tracer.field(bind)
+        if made is not None and made.known:
+            place = made.provenance[0] if made.provenance else here
+            yield TrainingSetting(part, bind.target, place.path, place.span, made)
+            continue
         traced = tracer.trace(default, bind.span, bind.target)
         if traced.known and (is_literal(default.value) or default.written or traced.value is None):
             traced = msgspec.structs.replace(traced, provenance=(here,))  # not where a member is defined

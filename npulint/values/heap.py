@@ -102,6 +102,8 @@ class Heap:
                 finally:
                     self._is_escaping = False
             content = _unsure(content)
+        if content.__class__ is Value and content.origin is not None:
+            content.origin.root.is_stored = True
         self.store.write(owner, key, content)
 
     def items_of(self, owner: Obj) -> Items:
@@ -120,7 +122,14 @@ class Heap:
         return EMPTY if content is None else content if isinstance(content, Layout) else _FORGOTTEN
 
     def get(self, owner: Obj, key: Key) -> Value:
-        """What a dict has at a key, or an object as an attribute of its own; absent where it has none."""
+        """What the program reads at a key of a dict, or as an object's own attribute; absent where it has none."""
+        value = self.held(owner, key)
+        if value.origin is not None:
+            value.origin.root.is_read = True
+        return value
+
+    def held(self, owner: Obj, key: Key) -> Value:
+        """The same without that the program reads it."""
         content = self.store.read(owner.store, key)
         if isinstance(content, Value):
             if not content.may_be_absent or owner.kind == "frame":
@@ -135,7 +144,7 @@ class Heap:
     def set(self, owner: Obj, key: Key, value: Value) -> None:
         """Set the value of a key or attribute."""
         store = owner.store
-        before = self.get(owner, key)
+        before = self.held(owner, key)
         self.put(store, key, value)
         if not before.may_be_absent and not before.is_open:
             return
@@ -154,13 +163,13 @@ class Heap:
         """Set the value of a key that is not known."""
         store, layout = owner.store, self.layout_of(owner)
         for key in layout.keys:
-            self.put(store, key, self.get(owner, key).joined(value))
+            self.put(store, key, self.held(owner, key).joined(value))
         rest = value if layout.rest is None else layout.rest.joined(value)
         self.store.write(store, LAYOUT, Layout(layout.keys, False, rest))
 
     def maybe_set(self, owner: Obj, key: Key, value: Value) -> None:
         """Set the value of a key that is one of several."""
-        self.set(owner, key, self.get(owner, key).joined(value))
+        self.set(owner, key, self.held(owner, key).joined(value))
 
     def delete(self, owner: Obj, key: Key) -> None:
         """Remove a key or attribute."""
@@ -179,7 +188,7 @@ class Heap:
     def is_exact(self, owner: Obj) -> bool:
         """Whether its keys are known, each surely there."""
         layout = self.layout_of(owner)
-        return layout.rest is None and not any(self.get(owner, key).may_be_absent for key in layout.keys)
+        return layout.rest is None and not any(self.held(owner, key).may_be_absent for key in layout.keys)
 
     # -- unknown code
 

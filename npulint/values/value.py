@@ -65,12 +65,17 @@ class Obj:
 
 
 class Origin:
-    """A place through which a value came: the path and line, and the one before it."""
+    """A place through which a value came: the path and line, and the one before it. `root` is the first one.
 
-    __slots__ = ("before", "line", "path")
+    Of a literal, the root says whether the program kept it anywhere (`is_stored`), and whether it may have read it from
+    there (`is_read`)."""
+
+    __slots__ = ("before", "is_read", "is_stored", "line", "path", "root")
 
     def __init__(self, path: str, line: int, before: Origin | None) -> None:
         self.path, self.line, self.before = path, line, before
+        self.root: Origin = self if before is None else before.root
+        self.is_stored = self.is_read = False
 
 
 class Value:
@@ -136,6 +141,8 @@ class Value:
             other = ABSENT_VALUE
         if not isinstance(other, Value):
             return UNKNOWN
+        if other.origin is not None and (self.origin is None or other.origin.root is not self.origin.root):
+            other.origin.root.is_read = True  # which of them is read later is not followed
         if self.same(other):
             return self
         alternatives = (*self.alternatives, *(one for one in other.alternatives if one not in self.alternatives))
@@ -151,9 +158,9 @@ class Value:
         kept = tuple(one for one in self.alternatives if one is not alternative)
         return self if len(kept) == len(self.alternatives) else self.of(kept)
 
-    def of(self, alternatives: tuple[Const | Obj | Absent, ...]) -> Value:
-        """The value with these of its alternatives."""
-        return Value(alternatives, self.is_open, self.reason, self.hint, self.origin)
+    def of(self, alternatives: tuple[Const | Obj | Absent, ...], origin: Origin | None = None) -> Value:
+        """The value with these of its alternatives, from its own origin if no other is given."""
+        return Value(alternatives, self.is_open, self.reason, self.hint, origin or self.origin)
 
     def through(self, path: str, line: int) -> Value:
         """The value with one more place through which it came."""

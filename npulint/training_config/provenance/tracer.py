@@ -9,8 +9,10 @@ import math
 from collections.abc import Callable
 from typing import TypeVar
 
+import msgspec
+
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import Expr, Scope
+from npulint.assemble.cursors import AssignmentSite, Expr, Scope
 from npulint.assemble.launches.options import Option
 from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.walker import walker
@@ -19,6 +21,7 @@ from npulint.facts.model import Span
 from npulint.facts.recipe import ProvenanceStep, Traced
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.configs.lookup import Configs
+from npulint.training_config.execution import Execution, ProgramSources
 from npulint.training_config.followed import Followed, option_default
 from npulint.training_config.provenance.holders import Holders
 from npulint.training_config.provenance.launch_values import Start, defined
@@ -29,6 +32,7 @@ from npulint.training_config.provenance.plain import (
     UNKNOWN,
     Found,
     ValuePairs,
+    canonical,
     computed,
     joined,
     literal,
@@ -51,7 +55,12 @@ class Tracer:
     """Evaluates expressions under one start of the script at `entry` (default: the started script)."""
 
     def __init__(
-        self, context: Context, launch: Launch | None = None, configs: Configs | None = None, entry: str = ""
+        self,
+        context: Context,
+        launch: Launch | None = None,
+        configs: Configs | None = None,
+        entry: str = "",
+        sources: ProgramSources | None = None,
     ) -> None:
         self.context = context
         self.start = Start(context, launch, entry)
@@ -63,13 +72,39 @@ class Tracer:
         self._results = Results(self, self._variables)
         self._memo: dict[Followed, Found] = {}
         self._steps = 0
+        self._execution = self._executed(sources) if sources is not None else None
+
+    def _executed(self, sources: ProgramSources) -> Execution | None:
+        project = self.context.project
+        start = sources.start(self.start.entry, self.start.launch) if self.start.entry in project.modules else None
+        modules = [project.modules[path] for path in sorted(self.start.modules)]
+        return None if start is None else Execution(sources, start, modules)
 
     # -- queries
 
     def trace(self, expr: Expr, span: Span | None = None, name: str = "") -> Traced:
         """The value of an expression. `span` and `name` are those of a literal, where known."""
         found = self._query(lambda: self.found(Followed(expr)), CUT)
+        executed = self.executed(expr)
+        if executed is not None:
+            found = _as_executed(found, executed)
         return found.written(expr.module.path, span or Span.at(expr.line), name).traced()
+
+    def executed(self, expr: Expr) -> Found | None:
+        """The values that an expression has when the start is executed; None where that does not tell."""
+        found = self._execution.found(expr) if self._execution is not None else None
+        is_dict = found is not None and any(isinstance(value, ValuePairs) for value in found.values)
+        return None if is_dict and expr.call is not None else found  # whose arguments are compared
+
+    def field(self, bind: AssignmentSite) -> Traced | None:
+        """The value that a field of a data class has in the instances that the start makes; None where that is not
+        told."""
+        found = self._execution.field(bind) if self._execution is not None else None
+        return None if found is None else found.written(bind.scope.path, bind.span, bind.target).traced()
+
+    def is_unread(self, expr: Expr) -> bool:
+        """Whether the start keeps the value of a literal, but overwrites it before it is read."""
+        return self._execution is not None and expr.is_literal and self._execution.is_unread(expr)
 
     def runs(self, scope: Scope) -> bool | None:
         """Whether the conditions around a block within its function hold in this start; None when undetermined."""
@@ -277,6 +312,15 @@ class Tracer:
 def _found(here: Followed, tracer: Tracer) -> Found:
     """The possible plain values of an expression; cut off where it is nested too deeply or depends on itself."""
     return tracer.evaluated(here)
+
+
+def _as_executed(found: Found, executed: Found) -> Found:
+    """The values that an expression has when it is executed, by the way that is known more exactly."""
+    same = found.exact and set(map(canonical, found.values)) == set(map(canonical, executed.values))
+    begins = [(way[0].path, way[0].span.line) for way in (found.provenance, executed.provenance) if way]
+    if len(begins) == 2 and begins[0] == begins[1]:  # the execution knows lines only
+        return msgspec.structs.replace(executed, provenance=found.provenance)
+    return found if same and not executed.provenance else executed
 
 
 def _step(here: Followed) -> ProvenanceStep:

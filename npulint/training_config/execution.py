@@ -1,0 +1,141 @@
+"""Values of expressions in one start of a program, taken from its abstract execution (`npulint.running`)."""
+
+from __future__ import annotations
+
+import ast
+import os
+import posixpath
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+from npulint.assemble.cursors import AssignmentSite, Expr
+from npulint.assemble.launches.project_launches import Launch
+from npulint.assemble.module import Module
+from npulint.discover.kinds import SourceFile
+from npulint.facts.model import Span
+from npulint.facts.recipe import ProvenanceStep
+from npulint.read.python.alignment import nodes_of
+from npulint.running.answers import steps_of
+from npulint.running.deep_stack import in_deep_stack
+from npulint.running.launchers import launcher_starts
+from npulint.running.probes import Observable, Shown
+from npulint.running.project_files import ProjectFiles
+from npulint.running.reveal import executed
+from npulint.running.starts import Start
+from npulint.training_config.provenance.launch_values import frozen
+from npulint.training_config.provenance.plain import Found, joined, literal
+from npulint.training_config.provenance.written import written
+from npulint.values.value import Value
+
+_MOST_STEPS: Final = 60_000
+_KINDS: Final = ("shell", "makefile", "dockerfile")
+
+
+class ProgramSources:
+    """The files of one side of a comparison, as an execution needs them; `root` is its folder as findings show it."""
+
+    def __init__(self, root: str, sources: Sequence[SourceFile]) -> None:
+        self.root = "" if root in (".", "") else root
+        self._sources = sources
+
+    @cached_property
+    def files(self) -> ProjectFiles | None:
+        """The files on the disk; None if the folder is not found."""
+        for source in self._sources:
+            below = self.below(source.path)
+            if below and source.location.replace(os.sep, "/").endswith(f"/{below}"):
+                return ProjectFiles(source.location[: -len(below)] or "/")
+        return None
+
+    def below(self, path: str) -> str:
+        """A path as it is below the root; empty for one that is not there."""
+        if not self.root:
+            return path
+        return path.removeprefix(f"{self.root}/") if path.startswith(f"{self.root}/") else ""
+
+    def shown(self, path: str) -> str:
+        """A path below the root as findings show it."""
+        return posixpath.join(self.root, path)
+
+    def start(self, entry: str, launch: Launch | None) -> Start | None:
+        """The start of a script by a launcher, or without one; None where it is not understood."""
+        files = self.files
+        if files is None:
+            return None
+        script = self.below(entry)
+        if launch is None:
+            return Start(script)
+        path, kind = self.below(launch.fact.path), _kind_of(launch)
+        text = files.launcher_text(path) if kind else None
+        starts = [] if text is None else launcher_starts(text, path, kind, files)
+        starts = [start for start in starts if start.script == script and not start.is_open]
+        near = [start for start in starts if start.line == launch.fact.span.line]
+        return next(iter(near or starts), None)
+
+
+def _kind_of(launch: Launch) -> str:
+    name = posixpath.basename(launch.fact.path).lower()
+    if name.startswith("makefile") or name.endswith(".mk"):
+        return "makefile"
+    return "dockerfile" if "dockerfile" in name else "shell"
+
+
+class Execution:
+    """The abstract execution of one start of a program whose modules are `modules`."""
+
+    def __init__(self, sources: ProgramSources, start: Start, modules: Sequence[Module]) -> None:
+        self._sources, self._start, self._modules = sources, start, modules
+        self._nodes: dict[tuple[str, int], ast.expr] = {}
+        self._literals: dict[ast.Constant, Value] = {}
+
+    def found(self, expr: Expr) -> Found | None:
+        """The values that an expression has; None where the execution does not tell: it does not reach the expression,
+        was not followed to its end, or the value is not known."""
+        if self._shown is None:
+            return None
+        node = self._nodes.get((expr.module.path, id(expr.value)))
+        return None if node is None else self._found(node, written(expr))
+
+    def _found(self, watched: Observable, name: str) -> Found | None:
+        seen = None if self._shown is None else self._shown.get(watched)
+        if seen is None or seen.values is None:
+            return None
+        steps = steps_of(seen.origin)
+        way = tuple(ProvenanceStep(self._sources.shown(path), Span.at(line), name) for path, line in steps)
+        found = joined([literal(frozen(value)) for value in seen.values])
+        return found.through(*way) if way else found
+
+    def field(self, bind: AssignmentSite) -> Found | None:
+        """The values that a field of a data class has in the instances that are made; None where that is not told."""
+        owner, path = bind.scope, self._sources.below(bind.scope.path)
+        files = self._sources.files
+        tree = files.tree(path) if files is not None and path and self._shown is not None else None
+        named = [] if tree is None else [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
+        node = next((one for one in named if one.lineno == owner.record.line), None)
+        return None if node is None else self._found((node, bind.target), bind.target)
+
+    def is_unread(self, expr: Expr) -> bool:
+        """Whether the program keeps the value of a literal somewhere, but never reads it from there: it is overwritten
+        before."""
+        shown, node = self._shown, self._nodes.get((expr.module.path, id(expr.value)))
+        literal_node = node.operand if isinstance(node, ast.UnaryOp) else node
+        value = self._literals.get(literal_node) if isinstance(literal_node, ast.Constant) else None
+        root = None if value is None or value.origin is None or shown is None else value.origin.root
+        return root is not None and root.is_stored and not root.is_read
+
+    @cached_property
+    def _shown(self) -> dict[Observable, Shown] | None:
+        files = self._sources.files
+        if files is None or not self._modules:
+            return None
+        for module in self._modules:
+            path = self._sources.below(module.path)
+            tree = files.tree(path) if path and files.has_script(path) else None
+            if tree is not None:
+                nodes = nodes_of(module.code, tree, files.content(path) or "")
+                self._nodes.update(((module.path, key), node) for key, node in nodes.items())
+        watched = frozenset(node for node in self._nodes.values() if not isinstance(node, ast.Constant))
+        engine, reason = in_deep_stack(lambda: executed(files, self._start, watched, _MOST_STEPS))
+        self._literals = engine.literals
+        return None if reason else engine.probes.shown
