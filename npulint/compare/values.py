@@ -52,7 +52,7 @@ class ComparedValue(msgspec.Struct, frozen=True, eq=False):
 
 class ValueAnswer(msgspec.Struct, frozen=True):
     """The result of comparing two values, their texts for display, and their provenance. `shaped`: undetermined, but
-    only one side is calculated or constant, or they are calculated differently."""
+    only one side is known, calculated or constant, or they are calculated differently."""
 
     answer: str
     reference: str = ""
@@ -79,11 +79,11 @@ class Comparer:
             one, other = left.argument.expr, right.argument.expr
             written = _written(one, other, self)
             calculated = bool(one.operator and other.operator)
-            if written == SAME and not closely:
-                if not self._differ_when_executed(one, other):
-                    return ValueAnswer(SAME)
-                written = UNKNOWN
+            if written == SAME and not closely and self._are_alike_in_value(one, other):
+                return ValueAnswer(SAME)
         first, second = left.traced(self._reference), right.traced(self._migrated)
+        is_known_once = written == SAME and first.known != second.known
+        written = UNKNOWN if is_known_once else written
         texts = left.text(first), right.text(second)
         if texts[0] == texts[1] and left.argument is not None and right.argument is not None:
             texts = shown_apart(left.argument.expr, right.argument.expr)
@@ -95,21 +95,22 @@ class Comparer:
             written = SAME if same else DIFFERS
         if written == DIFFERS and texts[0] == texts[1]:  # the same legacy value of parameters with different meanings
             texts = shown_plain(converted(left.how, first.value)), shown_plain(converted(right.how, second.value))
-        shaped = written == UNKNOWN and (_is_shaped(left, right) or _is_shaped(right, left))
+        shaped = is_known_once or (written == UNKNOWN and (_is_shaped(left, right) or _is_shaped(right, left)))
         return ValueAnswer(written, *texts, first.provenance, second.provenance, shaped)
 
     @staticmethod
     def _is_overwritten(value: ComparedValue, tracer: Tracer) -> bool:
         return value.argument is not None and tracer.is_unread(value.argument.expr)
 
-    def _differ_when_executed(self, one: Expr, other: Expr) -> bool:
-        """Whether two expressions surely have different values, although they are written alike."""
+    def _are_alike_in_value(self, one: Expr, other: Expr) -> bool:
+        """Whether nothing speaks against that two expressions that are written alike have the same value: neither
+        their values, nor that one is known and the other depends on something else."""
         if one.is_literal:
-            return False
-        first, second = self._reference.executed(one), self._migrated.executed(other)
-        if first is None or second is None or not (first.known and second.known):
-            return False
-        return canonical(first.single) != canonical(second.single)
+            return True
+        first, second = self._reference.trace(one), self._migrated.trace(other)
+        if first.known and second.known:
+            return canonical(first.value) == canonical(second.value)
+        return first.known == second.known
 
     def evaluated(self, a: Expr, b: Expr) -> str:
         """Compare two expressions by their values."""

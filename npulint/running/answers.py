@@ -67,6 +67,7 @@ def seen_by(engine: Engine, probe: Probe) -> Seen:
     if shown is None:
         return Seen(True)
     steps = steps_of(shown.origin)
+    steps = steps[:-1] if steps[-1:] == (place,) else steps  # a literal in the line itself
     if shown.values is None:
         return Seen(True, None, reason=shown.reason, steps=steps)
     try:

@@ -13,7 +13,7 @@ from npulint.running.answers import UNFOLLOWED, Answer, Seen, is_settled, merged
 from npulint.running.deep_stack import in_deep_stack
 from npulint.running.engine import Engine
 from npulint.running.launchers import launcher_starts
-from npulint.running.machine import MOST_STEPS, Exhausted, Unbounded
+from npulint.running.machine import Exhausted, Unbounded
 from npulint.running.project_files import NotRead, ProjectFiles
 from npulint.running.reachable_files import Probe, ReachableFiles, names_of
 from npulint.running.sources import Sources
@@ -131,14 +131,14 @@ class _Run:
 
 
 def executed(
-    sources: Sources, start: Start, watched: frozenset[ast.expr] = frozenset(), most_steps: int = MOST_STEPS
+    sources: Sources, start: Start, watched: frozenset[ast.expr] = frozenset(), most_steps: int = 0
 ) -> tuple[Engine, str]:
     """The execution of a start, and why it was not followed to its end (empty if it was), for instance because it needs
-    more than `most_steps` steps. The values that the `watched` expressions had are among its probes."""
+    more than `most_steps` steps (0: the usual limit). The values that the `watched` expressions had are among its probes."""
     recursive: set[ast.AST] = set()
     while True:
         engine = Engine(sources, dict(start.environment), start.folder, frozenset(recursive))
-        engine.watched, engine.most_steps = watched, most_steps
+        engine.watched, engine.most_steps = watched, most_steps or engine.most_steps
         try:
             within(GENEROUS.of_project(1, 0), partial(_execute, engine, start))
         except Unbounded as error:

@@ -24,7 +24,7 @@ from npulint.running.project_files import ProjectFiles
 from npulint.running.reveal import executed
 from npulint.running.starts import Start
 from npulint.training_config.provenance.launch_values import frozen
-from npulint.training_config.provenance.plain import Found, joined, literal
+from npulint.training_config.provenance.plain import UNKNOWN, Found, joined, literal
 from npulint.training_config.provenance.written import written
 from npulint.values.value import Value
 
@@ -90,8 +90,8 @@ class Execution:
         self._literals: dict[ast.Constant, Value] = {}
 
     def found(self, expr: Expr) -> Found | None:
-        """The values that an expression has; None where the execution does not tell: it does not reach the expression,
-        was not followed to its end, or the value is not known."""
+        """The values that an expression has, none where they are not known; None where the execution does not reach
+        the expression, or was not followed to its end."""
         if self._shown is None:
             return None
         node = self._nodes.get((expr.module.path, id(expr.value)))
@@ -100,7 +100,7 @@ class Execution:
     def _found(self, watched: Observable, name: str) -> Found | None:
         seen = None if self._shown is None else self._shown.get(watched)
         if seen is None or seen.values is None:
-            return None
+            return None if seen is None else UNKNOWN
         steps = steps_of(seen.origin)
         way = tuple(ProvenanceStep(self._sources.shown(path), Span.at(line), name) for path, line in steps)
         found = joined([literal(frozen(value)) for value in seen.values])

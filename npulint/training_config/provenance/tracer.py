@@ -86,12 +86,13 @@ class Tracer:
         """The value of an expression. `span` and `name` are those of a literal, where known."""
         found = self._query(lambda: self.found(Followed(expr)), CUT)
         executed = self.executed(expr)
-        if executed is not None:
+        if executed is not None and executed.values:
             found = _as_executed(found, executed)
         return found.written(expr.module.path, span or Span.at(expr.line), name).traced()
 
     def executed(self, expr: Expr) -> Found | None:
-        """The values that an expression has when the start is executed; None where that does not tell."""
+        """The values that an expression has when the start is executed, none where they are not known; None where it is
+        not executed, or not followed to its end."""
         found = self._execution.found(expr) if self._execution is not None else None
         is_dict = found is not None and any(isinstance(value, ValuePairs) for value in found.values)
         return None if is_dict and expr.call is not None else found  # whose arguments are compared
@@ -100,7 +101,7 @@ class Tracer:
         """The value that a field of a data class has in the instances that the start makes; None where that is not
         told."""
         found = self._execution.field(bind) if self._execution is not None else None
-        return None if found is None else found.written(bind.scope.path, bind.span, bind.target).traced()
+        return None if found is None or not found.values else found.written(bind.scope.path, bind.span, bind.target).traced()
 
     def is_unread(self, expr: Expr) -> bool:
         """Whether the start keeps the value of a literal, but overwrites it before it is read."""
