@@ -12,11 +12,17 @@ BUILT_IN: Final = {"list": "builtins.list", "tuple": "builtins.tuple", "dict": "
 """The built-in types of objects that have their own kind."""
 
 
+_OF_FRAMES: Final = frozenset(("f_locals", "f_globals", "f_builtins"))
+"""Attributes of frames through which any name of the program can be changed."""
+
+
 def get(m: Machine, holder: Value, name: str) -> Value:
     """The value of ``holder.name``."""
 
     def open_attribute() -> Value:
         m.may_throw("AttributeError")
+        if name in _OF_FRAMES:
+            m.lost = True
         if holder.hint:
             return Value(
                 (m.heap.make("method", f"builtins.{holder.hint}.{name}", data=unknown(holder.reason, holder.hint)),)

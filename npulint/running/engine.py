@@ -583,10 +583,8 @@ class Engine(Machine):
         `named` is the script as the command line has it (empty: as from the working folder; None: not known), `search`
         are the folders of PYTHONPATH below the project's root."""
         folder = self.working_folder if module_name else posixpath.dirname(script)
-        here = self.working_folder or "."
-        relative = [posixpath.relpath(one or ".", here) for one in dict.fromkeys((folder, *search))]
         symbol = self.heap.symbol("sys")
-        paths = [const("" if one == "." else one) for one in relative]
+        paths = [path_value(self.heap, one) for one in dict.fromkeys((folder, *search))]
         self.heap.set(symbol, "path", self.heap.sequence("list", paths))
         self.heap.set(symbol, "argv", self._argv(script, words, None if module_name else named))
         module = Obj("module", self.store.new_serial(), "__main__", data=ModuleData(script, "__main__", False))
@@ -641,7 +639,7 @@ _CHANGE_FILES = ("os.", "shutil.", "subprocess.", "codecs.", "io.", "tempfile.",
 _LOSE_TRACK = frozenset(
     (
         "os.abort os.kill os.execv os.execve os.execvp os.execvpe os.execl os.execle os.execlp os.fork"
-        " gc.get_objects gc.get_referrers sys._getframe inspect.stack inspect.currentframe sys.settrace sys.setprofile"
+        " gc.get_objects gc.get_referrers sys.settrace sys.setprofile"
     ).split()
 )
 """Functions after which nothing is certain: the program may end, or its objects may be changed from anywhere."""

@@ -134,7 +134,8 @@ def executed(
     sources: Sources, start: Start, watched: frozenset[ast.expr] = frozenset(), most_steps: int = 0
 ) -> tuple[Engine, str]:
     """The execution of a start, and why it was not followed to its end (empty if it was), for instance because it needs
-    more than `most_steps` steps (0: the usual limit). The values that the `watched` expressions had are among its probes."""
+    more than `most_steps` steps (0: the usual limit). The values that the `watched` expressions had are among its
+    probes."""
     recursive: set[ast.AST] = set()
     while True:
         engine = Engine(sources, dict(start.environment), start.folder, frozenset(recursive))

@@ -1,4 +1,5 @@
-"""Paths of files of the project, of which the folder that the project lies in is not known."""
+"""Paths of files of the project, of which the folder that the project lies in is not known. The folders around it are
+``..``, ``../..``; what else they hold is not known."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def relative_path(value: Value, working_folder: str) -> str | None:
     if isinstance(one, Obj) and one.kind == "pathlib":
         return relative_path(one.data, working_folder)
     if isinstance(one, Obj) and one.kind == "path":
-        return one.name
+        return None if is_outside(one.name) else one.name
     if not isinstance(one, Const) or not isinstance(one.value, str) or one.value.startswith(("/", "~")):
         return None
     path = posixpath.normpath(posixpath.join(working_folder, one.value))
@@ -48,14 +49,29 @@ def joined_path(heap: Heap, parts: list[Value]) -> Value | None:
 
 def _normalized(heap: Heap, path: str) -> Value:
     plain = posixpath.normpath(path) if path else ""
-    return unknown("", "str") if plain.startswith("..") else path_value(heap, "" if plain == "." else plain)
+    is_known = not is_outside(plain) or posixpath.basename(plain) == ".."  # else it may lead back into the project
+    return path_value(heap, "" if plain == "." else plain) if is_known else unknown("", "str")
+
+
+def is_outside(path: str) -> bool:
+    """Whether it is a folder around the project."""
+    return path == ".." or path.startswith("../")
 
 
 def parent_path(heap: Heap, one: Obj) -> Value:
     """The folder of a path of the project."""
-    return unknown("", "str") if not one.name else path_value(heap, posixpath.dirname(one.name))
+    if not one.name or is_outside(one.name):
+        return path_value(heap, posixpath.join(one.name, ".."))
+    return path_value(heap, posixpath.dirname(one.name))
 
 
 def last_part(one: Obj) -> Value:
     """The name of a file of the project."""
-    return const(posixpath.basename(one.name)) if one.name else unknown("", "str")
+    return const(posixpath.basename(one.name)) if one.name and not is_outside(one.name) else unknown("", "str")
+
+
+def between(one: Obj, start: Obj) -> Value:
+    """The way from a folder to a path of the project; unknown where it leads through folders around the project."""
+    if is_outside(one.name) or is_outside(start.name):
+        return const(".") if one is start else unknown("", "str")
+    return const(posixpath.relpath(one.name or ".", start.name or "."))

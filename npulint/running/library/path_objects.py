@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import posixpath
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
 from npulint.running.library import files, texts
 from npulint.running.machine import Arguments, Machine
-from npulint.values.paths import joined_path, parent_path, path_value, relative_path
+from npulint.values.paths import is_outside, joined_path, parent_path, path_value, relative_path
 from npulint.values.value import EITHER, NONE, TRUE, UNKNOWN, Obj, Value, const, unknown
 
+_AROUND: Final = 8  # folders around the project
 _METHODS: Final = frozenset(
     "exists is_file is_dir read_text open joinpath resolve absolute as_posix with_suffix with_name mkdir is_absolute"
     " write_text unlink touch __fspath__".split()
@@ -70,8 +72,10 @@ def path_attribute(m: Machine, one: Obj, name: str) -> Value:
     if isinstance(held, Obj):
         if name == "parent":
             return _path(m, [parent_path(m.heap, held)])
+        if name == "parents":
+            return m.heap.sequence("tuple", list(_parents(m, held)))
         plain = PurePosixPath("/", held.name)
-        is_root = not held.name
+        is_root = not held.name or is_outside(held.name)
     else:
         plain = PurePosixPath(texts.known_text(inner) or "")
         is_root = False
@@ -82,6 +86,15 @@ def path_attribute(m: Machine, one: Obj, name: str) -> Value:
     if name in ("name", "stem", "suffix") and not is_root:
         return const(getattr(plain, name))
     return UNKNOWN
+
+
+def _parents(m: Machine, held: Obj) -> Iterator[Value]:
+    """The folders around a path of the project, as far as programs ask for them."""
+    for _ in range(held.name.count("/") + _AROUND):
+        above = parent_path(m.heap, held)
+        yield _path(m, [above])
+        assert isinstance(above.single, Obj)
+        held = above.single
 
 
 def call_path_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | None) -> Value:

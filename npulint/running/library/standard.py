@@ -54,7 +54,11 @@ def _path_function(name: str, hint: str) -> Function:
             if joined_parts is not None:
                 return joined_parts
         if not isinstance(one, Obj) or one.kind != "path":
-            return plain(m, arguments, site)
+            is_own = name == "relpath" and any(
+                not isinstance(value.single, Const) or str(value.single.value).startswith(("/", ".."))
+                for value in arguments.all()
+            )  # what it gives depends on the working folder
+            return unknown("", hint) if is_own else plain(m, arguments, site)
         if name == "dirname":
             return paths.parent_path(m.heap, one)
         if name == "basename":
@@ -63,9 +67,20 @@ def _path_function(name: str, hint: str) -> Function:
             return Value((one,))
         if name == "split":
             return m.heap.sequence("tuple", [paths.parent_path(m.heap, one), paths.last_part(one)])
+        if name == "relpath":
+            return _relative(m, one, arguments)
         return TRUE if name == "isabs" else unknown("", hint)
 
     return call
+
+
+def _relative(m: Machine, one: Obj, arguments: Arguments) -> Value:
+    """What ``os.path.relpath(path, start)`` gives."""
+    given = arguments.get(1, "start")
+    start = _working_folder(m, Arguments(), None) if given is None else path_objects.plain_path(given)
+    folder = start.single
+    is_path = isinstance(folder, Obj) and folder.kind == "path"
+    return paths.between(one, folder) if is_path else unknown("", "str")  # type: ignore[arg-type]
 
 
 def _absolute(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -94,6 +109,7 @@ _PATHS: Final = {
         ("splitext", ""),
         ("normpath", "str"),
         ("isabs", "bool"),
+        ("relpath", "str"),
         ("commonprefix", "str"),
     )
 }
@@ -637,6 +653,9 @@ STANDARD: Final[dict[str, Function]] = {
     "os.path.abspath": _absolute,
     "os.path.realpath": _absolute,
     "os.getcwd": _working_folder,
+    "pathlib.Path.cwd": lambda m, arguments, site: path_objects.make_path(
+        m, Arguments([_working_folder(m, arguments, site)]), site
+    ),
     "os.chdir": _change_folder,
     "os.path.exists": files.exists,
     "os.path.isfile": files.exists,

@@ -53,6 +53,8 @@ def shown(m: Machine, value: Value, function: str = "str") -> Value:
     one = value.single
     if isinstance(one, Obj) and one.kind == "pathlib" and function == "str":
         return shown(m, one.data)
+    if isinstance(one, Obj) and one.kind == "path":
+        return Value((one,)) if function == "str" else unknown("", "str")
     if isinstance(one, Obj) and one.kind == "instance":
         for name in ("__str__", "__repr__") if function == "str" else ("__repr__",):
             method = m.class_attribute(one, name)
