@@ -22,6 +22,7 @@ from scripts.metamorphic_changes.source import Files
 _NO_LIMIT = {"time": 10**6, "memory": 10**6}  # a limit that depends on the speed of the machine makes other results
 _NOTHING: Files = {}
 _NO_NAMES: Mapping[str, str] = {}
+_FIRST = re.compile(r", first `[^`]*`")
 _LINE = re.compile(r"(\blines? |:)\d+(?:[–-]\d+)?\b")
 
 Answer = tuple[str, ...]
@@ -150,7 +151,8 @@ def _readiness(
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:
-    """A text without numbers of lines, and with the words of the unchanged program."""
+    """A text without its lines and without which of several locations is the first, with the words of the unchanged
+    program."""
     for new, old in sorted(names.items(), key=lambda pair: -len(pair[0])):
         text = re.sub(rf"(?<!\w){re.escape(new)}(?!\w)", old.replace("\\", r"\\"), text)
-    return _LINE.sub(r"\1…", text)
+    return _FIRST.sub(", first …", _LINE.sub(r"\1…", text))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from scripts.metamorphic_changes.scopes import Scope, is_docstring, is_plain, scope_of
@@ -105,7 +107,7 @@ def interface(region: Region, closed: bool) -> Interface | None:
     `closed`) in one that is passed all of them. None if it would mean something else there, or if that is unclear."""
     if not _is_movable(region):
         return None
-    own = set() if closed else _own_names(region.scope)
+    own = frozenset() if closed else _names_of_scope(region.scope).own
     outside, repeated = _names_outside(region), _is_repeated(region)
     stored = region.names(ast.Store)
     inputs = [name for name in region.names(ast.Load) if name in own and name not in stored]
@@ -122,7 +124,7 @@ def interface(region: Region, closed: bool) -> Interface | None:
             outputs.append(name)
         else:
             return None
-    if set(_deferred_reads(region)) & {*stored, *inputs}:
+    if _names_of_scope(region.scope).deferred & {*stored, *inputs}:
         return None
     bound = all(_is_bound_before(region, name) for name in inputs)
     return Interface(tuple(inputs), tuple(outputs)) if bound else None
@@ -136,8 +138,7 @@ def _is_movable(region: Region) -> bool:
             return False
         if isinstance(node, ast.Break | ast.Continue) and not _loops_inside(region, node):
             return False
-    inside = ast.walk(region.scope) if isinstance(region.scope, ast.FunctionDef) else ()
-    if any(isinstance(node, ast.Global | ast.Nonlocal) for node in inside):
+    if _names_of_scope(region.scope).declares:
         return False
     return not any(_may_swallow(parent) for parent in _ancestors_in_scope(region))
 
@@ -168,13 +169,30 @@ def _may_swallow(node: ast.AST) -> bool:
     return any("suppress" in text or "raises" in text for text in texts)
 
 
-def _own_names(scope: Scope) -> set[str]:
-    """The parameters and variables of a function; none of a module, which every function sees."""
+class _ScopeNames(NamedTuple):
+    """How often a function or module has each name, the names that it binds (none of a module, which every function
+    sees), those that functions, lambdas and generators inside of it have, and whether it deletes or declares names."""
+
+    counts: Counter[str]
+    own: frozenset[str]
+    deferred: frozenset[str]
+    deletes: bool
+    declares: bool
+
+
+@lru_cache(maxsize=64)
+def _names_of_scope(scope: Scope) -> _ScopeNames:
+    nodes = list(ast.walk(scope))
+    counts = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+    later = {inner for node in nodes if isinstance(node, _DEFERRED) and node is not scope for inner in ast.walk(node)}
+    deferred = frozenset(node.id for node in later if isinstance(node, ast.Name))
+    deletes = any(isinstance(node, ast.Delete) for node in nodes)
+    declares = any(isinstance(node, ast.Global | ast.Nonlocal) for node in nodes)
     if isinstance(scope, ast.Module):
-        return set()
-    arguments = {node.arg for node in _arguments(scope)}
+        return _ScopeNames(counts, frozenset(), deferred, deletes, False)
     inside = (node for statement in scope.body for node in ast.walk(statement))
-    return arguments | _bound(inside)
+    own = frozenset((*(node.arg for node in _arguments(scope)), *_bound(inside)))
+    return _ScopeNames(counts, own, deferred, deletes, declares)
 
 
 def _bound(nodes: Iterator[ast.AST]) -> set[str]:
@@ -192,8 +210,8 @@ def _bound(nodes: Iterator[ast.AST]) -> set[str]:
 
 
 def _names_outside(region: Region) -> set[str]:
-    inside = set(region.nodes())
-    names = {node.id for node in ast.walk(region.scope) if isinstance(node, ast.Name) and node not in inside}
+    inside = Counter(node.id for node in region.nodes() if isinstance(node, ast.Name))
+    names = set(_names_of_scope(region.scope).counts - inside)
     return names if isinstance(region.scope, ast.Module) else names | {node.arg for node in _arguments(region.scope)}
 
 
@@ -235,7 +253,7 @@ def _assigns(statement: ast.stmt, name: str) -> bool:
 def _is_bound_before(region: Region, name: str) -> bool:
     """Whether a name certainly has a value where the region begins."""
     scope = region.scope
-    if any(isinstance(node, ast.Delete) for node in ast.walk(scope)):
+    if _names_of_scope(scope).deletes:
         return False
     if isinstance(scope, ast.FunctionDef) and any(node.arg == name for node in _arguments(scope)):
         return True
@@ -263,10 +281,3 @@ def _binds_in_head(statement: ast.For | ast.With, name: str) -> bool:
     if isinstance(statement, ast.With):
         return _assigns(statement, name)
     return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(statement.target))
-
-
-def _deferred_reads(region: Region) -> Iterator[str]:
-    """The names of the scope that a function, a lambda or a generator anywhere in it reads, perhaps later."""
-    for node in ast.walk(region.scope):
-        if isinstance(node, _DEFERRED) and node is not region.scope:
-            yield from (inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))

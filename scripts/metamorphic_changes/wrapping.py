@@ -26,11 +26,13 @@ def wrapped_in_try(program: Program) -> Iterator[Variant]:
 
 def wrapped_in_with(program: Program) -> Iterator[Variant]:
     """Statements are below ``with contextlib.nullcontext():``."""
-    for region in _all_regions(program):
-        edit = _import_of_contextlib(region.source)
-        top = top_line(region.source)
-        if edit is not None and region.lines[0] >= top and not finds_names_by_text(region.source):
-            yield _wrapped(region, "with contextlib.nullcontext():", "", *edit)
+    for source in program.sources.values():
+        edits, top = _import_of_contextlib(source), top_line(source)
+        if edits is None or finds_names_by_text(source):
+            continue
+        for region in regions(source):
+            if region.lines[0] >= top:
+                yield _wrapped(region, "with contextlib.nullcontext():", "", *edits)
 
 
 def _all_regions(program: Program) -> Iterator[Region]:
