@@ -80,7 +80,8 @@ def checked(project: Project, changes: Iterable[str], count: int, seed: int) -> 
             for variant in selected(program, project.name, change, count, seed):
                 changed = variant.changed_files(project.files)
                 _parse(changed, f"{project.name}: {change} at {variant.location}")
-                yield Outcome(project, change, variant, difference(before, folder.answers(changed, variant.names)))
+                after = folder.answers(changed, variant.names, variant.repeated)
+                yield Outcome(project, change, variant, difference(before, after))
         _compare_again(folder, before, project)
 
 

@@ -59,8 +59,8 @@ def test_each_change_reaches_a_program() -> None:
 @pytest.mark.parametrize(
     ("change", "before", "after"),
     [
-        ("renamed_variable", "x = 1\nprint(x)\n", "quantity = 1\nprint(quantity)\n"),
-        ("renamed_import", "import json as j\nj.dumps(1)\n", "import json as imported\nimported.dumps(1)\n"),
+        ("renamed_variable", "x = 1\nprint(x)\n", "other_variable = 1\nprint(other_variable)\n"),
+        ("renamed_import", "import json as j\nj.dumps(1)\n", "import json as other_import\nother_import.dumps(1)\n"),
         (
             "renamed_option",
             'p.add_argument("--rate")\nargs = p.parse_args()\nf = args.rate\n',

@@ -30,10 +30,12 @@ Answer = tuple[str, ...]
 
 
 class Answers(NamedTuple):
-    """All that was reported, with how often: findings, and the readiness of programs."""
+    """All that was reported, with how often: findings, and the readiness of programs; and the findings among them that
+    are at lines which a change repeats in a new file."""
 
     findings: Counter[Answer]
     readiness: Counter[Answer]
+    repeats: Counter[Answer]
 
 
 class Difference(NamedTuple):
@@ -47,13 +49,13 @@ class Difference(NamedTuple):
 
 
 def difference(before: Answers, after: Answers) -> Difference:
-    """The difference between the answers for two programs."""
-    return Difference(_only_in(before, after), _only_in(after, before))
-
-
-def _only_in(answers: Answers, others: Answers) -> list[Answer]:
-    findings, readiness = answers.findings - others.findings, answers.readiness - others.readiness
-    return sorted([*findings.elements(), *readiness.elements()])
+    """The difference between the answers for a program and for a changed one. What is reported at a repeated line as
+    well is no difference."""
+    repeats = Counter({answer: count for answer, count in after.repeats.items() if before.findings[answer]})
+    gained = after.findings - before.findings - repeats
+    lost = before.findings - after.findings
+    readiness = before.readiness - after.readiness, after.readiness - before.readiness
+    return Difference(sorted((lost + readiness[0]).elements()), sorted((gained + readiness[1]).elements()))
 
 
 class Judge:
@@ -66,17 +68,18 @@ class Judge:
         for path, data in files.items():
             _write(folder / path, data)
 
-    def answers(self, changed: Files = _NOTHING, names: Mapping[str, str] = _NO_NAMES) -> Answers:
-        """What is reported with some files changed or added; `names` maps new words to those of the unchanged program.
-        The folder is as before afterwards."""
+    def answers(self, changed: Files = _NOTHING, names: Mapping[str, str] = _NO_NAMES, repeated: int = 0) -> Answers:
+        """What is reported with some files changed or added, where the first `repeated` lines of added files repeat
+        others; `names` maps new words to those of the unchanged program. The folder is as before afterwards."""
         with self._changed(changed), _working_folder(self._folder):
             settings = Settings(
                 paths=(".",), target=self._target, cache=False, jobs=1, budget=_NO_LIMIT, min_severity="note"
             )
             result = build_result(check_paths(settings, _catalogue()), settings, _catalogue(), 0.0)
         added = changed.keys() - self._files.keys()
-        findings = Counter(_finding(finding, names) for finding in result.findings)
-        return Answers(findings, Counter(_readiness(result.programs, added, names)))
+        repeats = [one for one in result.findings if one.path in added and one.span.line <= repeated]
+        findings, again = (Counter(_finding(one, names) for one in group) for group in (result.findings, repeats))
+        return Answers(findings, Counter(_readiness(result.programs, added, names)), again)
 
     @contextlib.contextmanager
     def _changed(self, changed: Files) -> Iterator[None]:

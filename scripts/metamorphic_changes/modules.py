@@ -49,7 +49,9 @@ def _moved(program: Program, file: str) -> Iterator[Variant]:
             text = "\n".join([*imports, "", "", source.text(node), ""])
             edit = replaced_lines(source, first, last, f"from {module} import {node.name}\n")
             new = file.format(path)
-            yield Variant(source.location(node), (edit,), {new: text}, {new: source.path, name: _stem(source)})
+            yield Variant(
+                source.location(node), (edit,), {new: text}, {new: source.path, name: _stem(source)}, len(imports)
+            )
 
 
 def _stem(source: Source) -> str:

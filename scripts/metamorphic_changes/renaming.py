@@ -27,7 +27,7 @@ def renamed_variable(program: Program) -> Iterator[Variant]:
         scopes: list[ast.Module | ast.FunctionDef] = [source.tree, *functions]
         for scope in scopes:
             for name in _variables(program, source, scope):
-                yield _renamed(program, source, name, names_of(source, name, scope), "quantity")
+                yield _renamed(program, source, name, names_of(source, name, scope), "other_variable")
 
 
 def _variables(program: Program, source: Source, scope: ast.Module | ast.FunctionDef) -> Iterator[str]:
@@ -76,9 +76,9 @@ def renamed_import(program: Program) -> Iterator[Variant]:
                 nodes = names_of(source, name)
                 loads = all(isinstance(one.ctx, ast.Load) for one in nodes)
                 if nodes and loads and not is_used_elsewhere(program, source, name):
-                    new = program.new_name("imported")
+                    new = program.new_name("other_import")
                     edit = Edit(source.path, *source.span(alias), f"{alias.name} as {new}")
-                    yield _renamed(program, source, name, nodes, "imported", edit)
+                    yield _renamed(program, source, name, nodes, "other_import", edit)
 
 
 def _is_future(node: ast.Import | ast.ImportFrom) -> bool:

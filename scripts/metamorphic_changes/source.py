@@ -32,12 +32,14 @@ class Edit(NamedTuple):
 
 class Variant(NamedTuple):
     """A changed program: where it is changed (``path:line``), the edits, the new files, and what is called otherwise:
-    the new names of identifiers, options and files, each with its old name."""
+    the new names of identifiers, options and files, each with its old name. The first `repeated` lines of new files
+    repeat imports of a changed file, and what is reported there is also reported there."""
 
     location: str
     edits: tuple[Edit, ...] = ()
     new_files: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
+    repeated: int = 0
 
     def changed_files(self, files: Files) -> dict[str, bytes]:
         """The changed and the new files with their contents, from the files of the unchanged program."""
