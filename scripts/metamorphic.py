@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from scripts.metamorphic_changes.judging import Difference, Judge, difference, judge
+from scripts.metamorphic_changes.judging import Difference, Judge, difference, judge, renamed
 from scripts.metamorphic_changes.projects import Project, folder_project, golden, rows
 from scripts.metamorphic_changes.source import Files, Program, Variant
 from scripts.metamorphic_changes.table import CHANGES
@@ -81,7 +81,8 @@ def checked(project: Project, changes: Iterable[str], count: int, seed: int) -> 
                 changed = variant.changed_files(project.files)
                 _parse(changed, f"{project.name}: {change} at {variant.location}")
                 after = folder.answers(changed, variant.names, variant.repeated)
-                yield Outcome(project, change, variant, difference(before, after))
+                compared = [renamed(answers, variant.names) for answers in (before, after)]
+                yield Outcome(project, change, variant, difference(*compared))
         _compare_again(folder, before, project)
 
 

@@ -117,6 +117,7 @@ def test_a_change_writes_this(change: str, before: str, after: str) -> None:
         ("split_assignment", "x = f()(1)\n"),
         ("inlined_variable", "x = g()\nf(h(), x)\n"),
         ("inlined_variable", "x = g()\nf(lambda: x)\n"),
+        ("inlined_variable", "x = g()\nx.y = h()\n"),
         ("inlined_variable", "x = g()\nf(x)\nf(x)\n"),
         ("wrapped_in_if", "from __future__ import annotations\n"),
         ("wrapped_in_if", 'if __name__ == "__main__": f()\n'),

@@ -116,6 +116,8 @@ def _is_evaluated_first(source: Source, statement: ast.stmt, read: ast.Name, var
     """Whether a statement evaluates nothing before a name but constants, stable names and functions of libraries."""
     child: ast.AST = read
     for parent in source.ancestors(read):
+        if isinstance(parent, ast.Assign) and child in parent.targets:
+            return child is parent.targets[0] and _is_stable(parent.value, varying)  # the value is evaluated first
         if parent is statement:
             return True
         if isinstance(parent, _LATER):

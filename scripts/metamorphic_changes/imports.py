@@ -101,7 +101,9 @@ def _attributes_imported(
         else:
             assert node.end_lineno is not None
             edits.append(source.insert(node.end_lineno + 1, f"{imported}\n"))
-        yield Variant(source.location(node), tuple(edits))
+        spellings = (alias.name, name)  # messages quote what is written
+        names = {text: attribute for module in spellings for text in (module, f"{module}.{attribute}")}
+        yield Variant(source.location(node), tuple(edits), names=names)
 
 
 def _may_be_name(program: Program, source: Source, module: str, attribute: str) -> bool:
@@ -194,4 +196,6 @@ def _as_module(source: Source, node: ast.ImportFrom, alias: ast.alias, nodes: li
         names = ", ".join(f"{one.name} as {one.asname}" if one.asname else one.name for one in rest)
         statement = f"from {node.module} import {names}\n{statement}"
     edits.append(source.replace(node, statement))
-    return Variant(source.location(node), tuple(edits))
+    module = node.module or ""
+    names = dict.fromkeys((module, f"{module}.{alias.name}", alias.asname or alias.name), alias.name)
+    return Variant(source.location(node), tuple(edits), names=names)

@@ -22,6 +22,7 @@ from scripts.metamorphic_changes.source import Files
 _NO_LIMIT = {"time": 10**6, "memory": 10**6}  # a limit that depends on the speed of the machine makes other results
 _NOTHING: Files = {}
 _NO_NAMES: Mapping[str, str] = {}
+_FILES = re.compile(r"\bin \d+ files?\b")
 _FIRST = re.compile(r", first `[^`]*`")
 _LINE = re.compile(r"(\blines? |:)\d+(?:[–-]\d+)?\b")
 
@@ -36,6 +37,18 @@ class Answers(NamedTuple):
     findings: Counter[Answer]
     readiness: Counter[Answer]
     repeats: Counter[Answer]
+
+
+def renamed(answers: Answers, names: Mapping[str, str]) -> Answers:
+    """Answers with other words in their texts."""
+
+    def changed(counts: Counter[Answer]) -> Counter[Answer]:
+        result: Counter[Answer] = Counter()
+        for answer, count in counts.items():
+            result[tuple(_plain(text, names) for text in answer)] += count
+        return result
+
+    return Answers(*map(changed, answers)) if names else answers
 
 
 class Difference(NamedTuple):
@@ -154,8 +167,8 @@ def _readiness(
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:
-    """A text without its lines and without which of several locations is the first, with the words of the unchanged
-    program."""
+    """A text without lines, numbers of files, and which of several locations is the first, with the words of the
+    unchanged program."""
     for new, old in sorted(names.items(), key=lambda pair: -len(pair[0])):
         text = re.sub(rf"(?<!\w){re.escape(new)}(?!\w)", old.replace("\\", r"\\"), text)
-    return _FIRST.sub(", first …", _LINE.sub(r"\1…", text))
+    return _FILES.sub("in … files", _FIRST.sub(", first …", _LINE.sub(r"\1…", text)))

@@ -46,7 +46,7 @@ def _moved(program: Program, file: str) -> Iterator[Variant]:
             first, last = source.lines_of(node, node)
             if imports is None or source.has_remark(first):
                 continue
-            text = "\n".join([*imports, "", "", source.text(node), ""])
+            text = "\n".join([*imports, *(["", ""] if imports else []), source.text(node), ""])
             edit = replaced_lines(source, first, last, f"from {module} import {node.name}\n")
             new = file.format(path)
             yield Variant(

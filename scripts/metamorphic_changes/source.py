@@ -32,7 +32,8 @@ class Edit(NamedTuple):
 
 class Variant(NamedTuple):
     """A changed program: where it is changed (``path:line``), the edits, the new files, and what is called otherwise:
-    the new names of identifiers, options and files, each with its old name. The first `repeated` lines of new files
+    the new names of identifiers, options and files, each with its old name, and words that mean the same in the answers
+    for both programs. The first `repeated` lines of new files
     repeat imports of a changed file, and what is reported there is also reported there."""
 
     location: str
