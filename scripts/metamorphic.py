@@ -80,7 +80,7 @@ def checked(project: Project, changes: Iterable[str], count: int, seed: int) -> 
             for variant in selected(program, project.name, change, count, seed):
                 changed = variant.changed_files(project.files)
                 _parse(changed, f"{project.name}: {change} at {variant.location}")
-                after = folder.answers(changed, variant.names, variant.repeated)
+                after = folder.answers(changed, variant.names, variant.splits)
                 compared = [renamed(answers, variant.names) for answers in (before, after)]
                 yield Outcome(project, change, variant, difference(*compared))
         _compare_again(folder, before, project)

@@ -89,7 +89,7 @@ def _imported_functions(
         paths = [path for path in program.sources if node.module in module_names(path)]
         for alias in node.names if len(paths) == 1 else ():
             name = alias.asname or alias.name
-            loads = all(isinstance(one.ctx, ast.Load) for one in names_of(source, name))
+            loads = all(isinstance(read.ctx, ast.Load) for read in names_of(source, name))
             if alias.name in functions[paths[0]] and bound.count(name) == 1 and loads:
                 imported[name] = functions[paths[0]][alias.name]
     return imported

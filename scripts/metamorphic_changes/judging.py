@@ -32,7 +32,7 @@ Answer = tuple[str, ...]
 
 class Answers(NamedTuple):
     """All that was reported, with how often: findings, and the readiness of programs; and the findings among them that
-    are at lines which a change repeats in a new file."""
+    are in a part of a file which a change moves to a new one."""
 
     findings: Counter[Answer]
     readiness: Counter[Answer]
@@ -62,8 +62,8 @@ class Difference(NamedTuple):
 
 
 def difference(before: Answers, after: Answers) -> Difference:
-    """The difference between the answers for a program and for a changed one. What is reported at a repeated line as
-    well is no difference."""
+    """The difference between the answers for a program and for a changed one. What is reported once more in a
+    part that was moved to another file is no difference."""
     repeats = Counter({answer: count for answer, count in after.repeats.items() if before.findings[answer]})
     gained = after.findings - before.findings - repeats
     lost = before.findings - after.findings
@@ -81,18 +81,21 @@ class Judge:
         for path, data in files.items():
             _write(folder / path, data)
 
-    def answers(self, changed: Files = _NOTHING, names: Mapping[str, str] = _NO_NAMES, repeated: int = 0) -> Answers:
-        """What is reported with some files changed or added, where the first `repeated` lines of added files repeat
-        others; `names` maps new words to those of the unchanged program. The folder is as before afterwards."""
+    def answers(self, changed: Files = _NOTHING, names: Mapping[str, str] = _NO_NAMES, splits: bool = False) -> Answers:
+        """What is reported with some files changed or added, where an added file has a part of another if that
+        `splits`; `names` maps new words to those of the unchanged program. The folder is as before afterwards."""
         with self._changed(changed), _working_folder(self._folder):
             settings = Settings(
                 paths=(".",), target=self._target, cache=False, jobs=1, budget=_NO_LIMIT, min_severity="note"
             )
             result = build_result(check_paths(settings, _catalogue()), settings, _catalogue(), 0.0)
         added = changed.keys() - self._files.keys()
-        repeats = [one for one in result.findings if one.path in added and one.span.line <= repeated]
-        findings, again = (Counter(_finding(one, names) for one in group) for group in (result.findings, repeats))
-        return Answers(findings, Counter(_readiness(result.programs, added, names)), again)
+        repeats = [finding for finding in result.findings if splits and finding.path in added]
+        return Answers(
+            Counter(_finding(finding, names) for finding in result.findings),
+            Counter(_readiness(result.programs, added, names)),
+            Counter(_finding(finding, names) for finding in repeats),
+        )
 
     @contextlib.contextmanager
     def _changed(self, changed: Files) -> Iterator[None]:

@@ -49,9 +49,8 @@ def _moved(program: Program, file: str) -> Iterator[Variant]:
             text = "\n".join([*imports, *(["", ""] if imports else []), source.text(node), ""])
             edit = replaced_lines(source, first, last, f"from {module} import {node.name}\n")
             new = file.format(path)
-            yield Variant(
-                source.location(node), (edit,), {new: text}, {new: source.path, name: _stem(source)}, len(imports)
-            )
+            names = {new: source.path, name: _stem(source)}
+            yield Variant(source.location(node), (edit,), {new: text}, names, splits=True)
 
 
 def _stem(source: Source) -> str:
@@ -121,7 +120,7 @@ def _needed_imports(source: Source, function: ast.FunctionDef, assigned: set[str
         return None
     if list(other_bindings(source.tree)).count(function.name) > 1:
         return None
-    found: list[str] = []
+    statements: list[str] = []
     stored = {n.id for n in source.nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     for node in source.tree.body[: source.tree.body.index(function)]:
         if isinstance(node, ast.ImportFrom) and (node.level or node.module == "__future__"):
@@ -130,9 +129,9 @@ def _needed_imports(source: Source, function: ast.FunctionDef, assigned: set[str
             continue
         names = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
         if "*" in names or names & missing:
-            found.append(ast.unparse(node))
+            statements.append(ast.unparse(node))
             missing -= names - stored
-    return found if not missing or _may_be_starred(found, missing, stored, source) else None
+    return statements if not missing or _may_be_starred(statements, missing, stored, source) else None
 
 
 def _may_be_starred(imports: list[str], missing: set[str], stored: set[str], source: Source) -> bool:

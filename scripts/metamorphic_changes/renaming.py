@@ -74,7 +74,7 @@ def renamed_import(program: Program) -> Iterator[Variant]:
                 if name == "*" or "." in name or bound.count(name) > 1 or name in texts | formats:
                     continue
                 nodes = names_of(source, name)
-                loads = all(isinstance(one.ctx, ast.Load) for one in nodes)
+                loads = all(isinstance(read.ctx, ast.Load) for read in nodes)
                 if nodes and loads and not is_used_elsewhere(program, source, name):
                     new = program.new_name("other_import")
                     edit = Edit(source.path, *source.span(alias), f"{alias.name} as {new}")

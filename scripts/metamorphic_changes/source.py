@@ -33,14 +33,14 @@ class Edit(NamedTuple):
 class Variant(NamedTuple):
     """A changed program: where it is changed (``path:line``), the edits, the new files, and what is called otherwise:
     the new names of identifiers, options and files, each with its old name, and words that mean the same in the answers
-    for both programs. The first `repeated` lines of new files
-    repeat imports of a changed file, and what is reported there is also reported there."""
+    for both programs. If it `splits` a file, a new file has the moved part and repeats imports: what is reported once
+    for each file may be reported once more."""
 
     location: str
     edits: tuple[Edit, ...] = ()
     new_files: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
-    repeated: int = 0
+    splits: bool = False
 
     def changed_files(self, files: Files) -> dict[str, bytes]:
         """The changed and the new files with their contents, from the files of the unchanged program."""
