@@ -130,7 +130,15 @@ _STAGES = {
     "from_generator": ("tf.data.Dataset.from_generator(g, tf.int32)", ["from_generator"]),
     "shard": (_DS + "ds.shard(2, 0)", ["shard"]),
     "a dataset handed in": ("def f(dataset):\n    dataset.batch(3)", ["batch"]),
-    "an unknown dataset's iterator": ("def f(x):\n    x.batch(3).make_one_shot_iterator()", ["batch"]),
+    "an unknown dataset's iterator": (
+        "def f(x):\n    x.batch(3).make_one_shot_iterator()",
+        ["batch", "make_one_shot_iterator"],
+    ),
+    "an unknown dataset's last stage": (
+        "def f(x):\n    x.repeat().batch(3).prefetch(1)",
+        ["repeat", "batch", "prefetch"],
+    ),
+    "a method of an unknown object": ("def f(x):\n    x.prefetch(1)\n    x.get().prefetch(1)", []),
     "padded batches of an unknown dataset": ("def f(x):\n    x.padded_batch(3, shapes)", ["padded_batch"]),
     "padded batches of an own class": ("class C:\n    def padded_batch(self): pass\nC().padded_batch()", []),
     "a list is no dataset": ("def f(words):\n    words.batch(3)", []),

@@ -212,9 +212,16 @@ def test_import_of_an_own_module_is_no_fact() -> None:
         ("import torch\n", "no", "no"),
         ("try:\n    import torch\nexcept ImportError:\n    pass\n", "yes", "no"),
         ("try:\n    pass\nexcept ImportError:\n    import torch\n", "yes", "no"),
+        ("try:\n    import torch\nfinally:\n    pass\n", "no", "no"),
+        ("try:\n    import torch\nfinally:\n    pass\ntry:\n    f()\nexcept ValueError:\n    pass\n", "no", "no"),
+        (
+            "try:\n    try:\n        import torch\n    finally:\n        f()\nexcept ImportError:\n    pass\n",
+            "yes",
+            "no",
+        ),
         ("from torch import *\n", "no", "yes"),
     ],
-    ids=["plain", "in try", "in except", "star"],
+    ids=["plain", "in try", "in except", "in try without except", "before another try", "in two of them", "star"],
 )
 def test_how_a_package_is_imported(text: str, guarded: str, star: str) -> None:
     found = facts(text, "import")[0]

@@ -92,6 +92,27 @@ def test_flag_of_computed_name_is_skipped() -> None:
     assert _known("flags.DEFINE_string(n, 3, 'h')", "FLAGS.x").values == ()
 
 
+_RENAMED = {
+    "parsed": ("parser.add_argument('--x', default=3)\nchosen = parser.parse_args()", "chosen.x"),
+    "parsed by a function": (
+        "def ask():\n    parser.add_argument('--x', default=3)\n    return parser.parse_args()\nchosen = ask()",
+        "chosen.x",
+    ),
+    "known ones": ("parser.add_argument('--x', default=3)\nchosen, rest = parser.parse_known_args()", "chosen.x"),
+    "flags": ("flags.DEFINE_integer('x', 3, 'h')\nchosen = flags.FLAGS", "chosen.x"),
+    "flags imported": ("flags.DEFINE_integer('x', 3, 'h')\nfrom absl.flags import FLAGS as chosen", "chosen.x"),
+}
+
+
+@pytest.mark.parametrize(("text", "name"), _RENAMED.values(), ids=_RENAMED.keys())
+def test_parsed_options_have_any_name(text: str, name: str) -> None:
+    assert _known(text, name) == PossibleValues((3,), True, "x")
+
+
+def test_attributes_of_other_objects_are_no_options() -> None:
+    assert _known("parser.add_argument('--x', default=3)\nchosen = tf.train.Saver()", "chosen.x").values == ()
+
+
 @pytest.mark.parametrize("name", ["args.x", "opt.x", "self.opts.x", "hparams.x", "config.x", "FLAGS.x", "args['x']"])
 def test_customary_holders_of_options(name: str) -> None:
     assert _known("parser.add_argument('--x', default=3)", name).single == 3

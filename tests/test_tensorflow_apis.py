@@ -114,6 +114,7 @@ def test_a_name_of_the_release_itself_is_told_from_one_of_compat() -> None:
     [
         ("tf.tpu.rewrite(step)", "no", "yes"),
         ("try:\n    tf.tpu.rewrite(step)\nexcept ValueError:\n    pass", "yes", "yes"),
+        ("try:\n    tf.tpu.rewrite(step)\nfinally:\n    pass", "no", "yes"),
         ("run = tf.tpu.rewrite(step) if fast else step()", "yes", "yes"),
         ("run = wrap(tf.tpu.rewrite(step)) if fast else step()", "yes", "yes"),
         ("run = (tf.tpu.rewrite(step), a if fast else b)", "no", "yes"),

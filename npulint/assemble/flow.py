@@ -222,7 +222,7 @@ def option_value(name: Expression) -> PossibleValues | None:
     """The value of ``FLAGS.x``, ``args.x`` and the like, or None when it is no option. It counts as exact: it is what
     runs unless somebody says otherwise."""
     options, parts = name.context.options, []
-    meant = options.meant(name.module, name.written)
+    meant = options.meant(name.module, name.written) or options.held(name.module, name.written, lambda: name.name)
     for option in meant:
         launched, left_out = options.launched_values(option, name.module)
         if left_out:

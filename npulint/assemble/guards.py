@@ -143,6 +143,21 @@ def _is_local(module: Module, name: str, block: int) -> bool:
     return function > 0 and (name in module.names.get(function, ()) or name in module.params.get(function, ()))
 
 
+def is_tried(scope: Scope) -> bool:
+    """Whether code is in a ``try`` statement with an ``except`` clause, or in such a clause."""
+    return any(around.kind == "except" or is_handled(around) for around in scope.ancestors)
+
+
+def is_handled(scope: Scope) -> bool:
+    """Whether a block is the body of a ``try`` statement with an ``except`` clause."""
+    if scope.kind != "try":
+        return False
+    for record in scope.module.blocks[scope.block + 1 :]:
+        if record.parent == scope.record.parent and record.kind in ("except", "try"):
+            return record.kind == "except"
+    return False
+
+
 @walker(depth=4, otherwise=lambda: "none")
 def guarded_by(scope: Scope) -> Literal["npu", "cuda", "none"]:
     """Which device the conditions around a block, or around all calls of a function that is named for CUDA, ask for."""

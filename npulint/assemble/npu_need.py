@@ -12,6 +12,7 @@ from typing import Protocol
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import Scope, scope_at
+from npulint.assemble.guards import is_handled
 from npulint.assemble.index import Index
 from npulint.assemble.recognizers.torch.device_strings import NpuText
 from npulint.assemble.script_role import is_test_file
@@ -113,7 +114,7 @@ def is_caught(fact: Fact) -> bool:
     if not isinstance(fact, CodeFact):
         return False
     for around in fact.scope.ancestors:
-        if around.kind == "try":
+        if is_handled(around):
             return True
         if around.kind in ("function", "lambda"):
             return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npulint.assemble.launches.arguments import LaunchArguments, converted, option_kind
 from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
@@ -14,7 +16,8 @@ from npulint.lazy_regex import lazy_compile
 HOLDERS = lazy_compile(
     r"(?:^|\.)(?:FLAGS|flags|args|arg|opts?|hparams|hps|params|cfg|config|conf|options|parsed|argv|a)$"
 )
-
+PARSED = lazy_compile(r"parse_(?:known_)?(?:intermixed_)?args(?:_into_dataclasses)?\(\)|(?:^|\.)FLAGS$")
+"""Canonical names of parsed options."""
 
 _MOST = 4  # evaluated definitions per option
 _DEFINING = frozenset(("add_argument", "mark_flag_as_required", "mark_flags_as_required", "HParams"))
@@ -121,6 +124,14 @@ class Options:
         because it applies unless the caller overrides it."""
         holder, _, name = dotted.rpartition(".")
         if name not in self.table or not holder or not HOLDERS.search(holder):
+            return []
+        return self.near(name, module)[:_MOST]
+
+    def held(self, module: Module, dotted: str, canonical: Callable[[], str]) -> list[Option]:
+        """The options that a name means whose first part is called otherwise: by its canonical name, that part is the
+        result of ``parse_args()`` or ``FLAGS`` itself."""
+        name = dotted.rpartition(".")[2]
+        if name == dotted or name not in self.table or not PARSED.search(canonical().removesuffix(f".{name}")):
             return []
         return self.near(name, module)[:_MOST]
 

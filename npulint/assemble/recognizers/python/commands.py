@@ -6,6 +6,7 @@ from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.guards import is_handled
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
@@ -53,18 +54,10 @@ def commands(call: CallSite) -> list[StartedCommand]:
 
 @walker(depth=4, otherwise=bool)
 def _is_caught(scope: Scope) -> bool:
-    if any(around.kind == "try" and _is_handled(around) for around in scope.ancestors):
+    if any(map(is_handled, scope.ancestors)):
         return True
     callers = [] if scope.function is None else scope.function.callers
     return bool(callers) and all(_is_caught(call.scope) for call in callers)
-
-
-def _is_handled(tried: Scope) -> bool:
-    """Whether a ``try`` block has an ``except`` clause."""
-    blocks = tried.module.blocks
-    own = blocks[tried.block]
-    after = blocks[tried.block + 1 :]
-    return any(one.kind == "except" and one.parent == own.parent and one.line > own.line for one in after)
 
 
 def _text(command: Expr) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import Scope
+from npulint.assemble.guards import is_tried
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.facts.attributes import Flag, attribute, flag
@@ -45,8 +46,8 @@ class ForeignImport(PlaceFact):
 
     @attribute
     def guarded(self) -> bool:
-        """Whether it is in a ``try`` statement."""
-        return self.scope.block > 0 and any(around.kind in ("try", "except") for around in self.scope.ancestors)
+        """Whether it is in a ``try`` statement with an ``except`` clause."""
+        return self.scope.block > 0 and is_tried(self.scope)
 
     @attribute
     def used(self) -> Flag:

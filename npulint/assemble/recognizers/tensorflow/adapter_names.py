@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import Scope, scope_at
+from npulint.assemble.guards import is_tried
 from npulint.assemble.module import Module
 from npulint.assemble.project_options import NO_OPTIONS, ProjectOptions
 from npulint.assemble.recognizers.registry import recognizes_in_modules
@@ -83,16 +84,12 @@ def _imported(module: Scope) -> Iterator[UnknownAdapterName]:
         if record.level or record.module.partition(".")[0] not in ROOTS:
             continue
         scope = module.at(record.block)
-        if module.context.project.imported(module.module, record) or _is_tried(scope):
+        if module.context.project.imported(module.module, record) or is_tried(scope):
             continue
         name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
         wrong = missing(name)
         if wrong is not None and not _is_provided(module, *wrong):
             yield UnknownAdapterName(scope, Span.of(record), ".".join(wrong), wrong[0])
-
-
-def _is_tried(scope: Scope) -> bool:
-    return any(around.kind in ("try", "except") for around in scope.ancestors)
 
 
 def _used(module: Scope) -> Iterator[tuple[str, int, Span]]:

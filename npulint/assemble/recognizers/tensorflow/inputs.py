@@ -201,9 +201,12 @@ def _stages_after(call: CallSite) -> Iterator[CallSite]:
 
 def _is_of_dataset(call: CallSite) -> bool:
     """Whether a method is ``padded_batch``, or one that only datasets have is called on the result, directly or further
-    down the chain."""
+    down the chain, or it is such a method that is called on the result of a stage."""
     following = islice(_stages_after(call), _FOLLOWING)
-    return call.last == _PADDED or any(one.last in _ONLY_DATASETS for one in following)
+    if call.last == _PADDED or any(one.last in _ONLY_DATASETS for one in following):
+        return True
+    before = call.receiver.call if call.receiver is not None else None
+    return call.last in _ONLY_DATASETS and before is not None and before.last in _STAGES
 
 
 def _first_of_chain(call: CallSite) -> CallSite:

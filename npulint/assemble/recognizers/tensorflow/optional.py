@@ -8,6 +8,7 @@ from itertools import islice
 from npulint.assemble.code_places import operations
 from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.assemble.guards import is_handled
 from npulint.assemble.recognizers.tensorflow.functions import handed
 from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
@@ -18,8 +19,8 @@ _LISTED = ("_export", "deprecated")  # decorators of functions without callers
 
 
 def is_optional(call: CallSite) -> bool:
-    """Whether a call is in a ``try``, or in a branch of a conditional expression."""
-    if any(scope.kind == "try" for scope in call.scope.ancestors):
+    """Whether a call is in a ``try`` with an ``except`` clause, or in a branch of a conditional expression."""
+    if any(map(is_handled, call.scope.ancestors)):
         return True
     return call in _chosen(call.scope)
 
