@@ -477,10 +477,9 @@ class Engine(Machine):
                 return function(self, arguments, site)
             except IndexError:
                 self.throw_new("TypeError", f"{name}() takes another number of arguments")
-        if name == "argparse.ArgumentParser":
-            return options.make_parser(self, arguments, site)
-        if name in ("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath"):
-            return path_objects.make_path(self, arguments, site)
+        maker = _MAKERS.get(name)
+        if maker is not None:
+            return maker(self, arguments, site)
         self._note_effects(name)
         if name in standard.QUIET:
             self.may_throw()
@@ -622,6 +621,14 @@ class Engine(Machine):
         self.execute(tree.body)
 
 
+_MAKERS = {
+    "argparse.ArgumentParser": options.make_parser,
+    **dict.fromkeys(options.ADD_OTHERS, options.add_others),
+    **dict.fromkeys(
+        ("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath"), path_objects.make_path
+    ),
+}
+"""What takes arguments of which not all are known."""
 _LIBRARY_BASES = {
     "enum.Enum": ("builtins.object",),
     "enum.IntEnum": ("builtins.int", "enum.Enum"),

@@ -193,8 +193,8 @@ def _as_module(source: Source, node: ast.ImportFrom, alias: ast.alias, nodes: li
     rest = [other for other in node.names if other is not alias]
     statement = f"import {node.module}"
     if rest:
-        names = ", ".join(f"{one.name} as {one.asname}" if one.asname else one.name for one in rest)
-        statement = f"from {node.module} import {names}\n{statement}"
+        listed = ", ".join(f"{other.name} as {other.asname}" if other.asname else other.name for other in rest)
+        statement = f"from {node.module} import {listed}\n{statement}"
     edits.append(source.replace(node, statement))
     module = node.module or ""
     names = dict.fromkeys((module, f"{module}.{alias.name}", alias.asname or alias.name), alias.name)

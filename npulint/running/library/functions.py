@@ -748,6 +748,8 @@ def _exec(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     is_in_module = names is None and m.frame.locals is m.frame.module
     frame = _frame_of(m, Value((m.namespace(m.frame.module),)) if is_in_module else names, text or "")
     if tree is None or frame is None or len(arguments.positional) > 2 or arguments.keywords:
+        if frame is not None and not is_in_module and names is not None:
+            return m.unseen("exec()", arguments.all())  # which has these names only
         m.forget_all()
         return NONE
     caller, m.frame = m.frame, frame

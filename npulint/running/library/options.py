@@ -13,13 +13,14 @@ from npulint.running import items
 from npulint.running.library import texts
 from npulint.running.machine import Arguments, Dead, Guard, Machine
 from npulint.values.hosted import Unhosted, adopted, hosted
-from npulint.values.objects import Items
+from npulint.values.objects import ITEMS, Items
 from npulint.values.store import Region
 from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value, const, unknown
 
 GIVEN: Final = "\x00given"
 """The word of a command line that is not known."""
-_CALLS: Final = "<calls>"
+_CALLS: Final = ITEMS  # so that they are not known any more where a parser is given to code that is not seen
+_OTHERS: Final = "add_others"
 _GROUPS: Final = frozenset(("add_argument_group", "add_mutually_exclusive_group"))
 _ADDING: Final = frozenset(
     "add_argument add_argument_group add_mutually_exclusive_group add_subparsers add_parser set_defaults".split()
@@ -44,21 +45,34 @@ def make_parser(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value
     return Value((_made(m, "parser", "", arguments),))
 
 
-def _made(m: Machine, kind: str, name: str, arguments: Arguments) -> Obj:
-    made = m.heap.make("options", kind, data=(name, arguments))
+def _made(m: Machine, kind: str, name: str, arguments: Arguments, owner: Obj | None = None) -> Obj:
+    made = m.heap.make("options", kind, data=(name, arguments, owner))
     m.heap.put(made, _CALLS, Items(()))
     return made
 
 
 def set_parser_attribute(m: Machine, one: Obj, name: str, value: Value) -> None:
     """Setting an attribute of a parser or option may change what it does."""
-    m.lost = m.lost or name not in ("description", "epilog", "help", "usage", "prog")
+    m.lost = m.lost or name in _METHODS
+    if name not in ("description", "epilog", "help", "usage", "prog"):
+        m.unseen("", _with_owners(one))
+
+
+def _with_owners(one: Obj) -> list[Value]:
+    """A parser, group or option with those that it belongs to."""
+    values: list[Value] = []
+    owner: Obj | None = one
+    while owner is not None:
+        values.append(Value((owner,)))
+        owner = owner.data[2]
+    return values
 
 
 def parser_attribute(m: Machine, one: Obj, name: str) -> Value:
     """The methods of a parser, a group of options or of subparsers."""
     if name not in _METHODS:
-        m.lost = m.lost or name not in ("prog", "description", "dest")
+        if name not in ("prog", "description", "dest"):  # what is read may be changed
+            m.unseen("", _with_owners(one))
         return UNKNOWN
     return Value((m.heap.make("options_method", name, data=one),))
 
@@ -75,11 +89,7 @@ def call_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | N
             if isinstance(parent, Obj):
                 m.heap.put(parent, _CALLS, Items(None))
     if name in _ADDING:
-        made = _made(m, name, name, arguments)
-        content = m.heap.items_of_key(one, _CALLS)
-        call = Value((made,))
-        m.heap.put(one, _CALLS, Items(None) if content.items is None else Items((*content.items, call)))
-        return call
+        return _added(m, one, name, arguments)
     if name in ("parse_args", "parse_known_args"):
         return _parse(m, one, arguments, name, site)
     if name == "get_default":
@@ -88,6 +98,28 @@ def call_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | N
         code = const(2) if name == "error" else (arguments.get(0, "status") or const(0))
         m.throw(m.exception("SystemExit", [code]))
     return m.unseen(f"{name}()", arguments.all())
+
+
+def _added(m: Machine, one: Obj, name: str, arguments: Arguments) -> Value:
+    """Note a call that adds something to a parser or group."""
+    content = m.heap.items_of_key(one, _CALLS)
+    call = Value((_made(m, name, name, arguments, one),))
+    m.heap.put(one, _CALLS, Items(None) if content.items is None else Items((*content.items, call)))
+    return call
+
+
+ADD_OTHERS: Final = frozenset(("deepspeed.add_config_arguments", "deepspeed.add_tuning_arguments"))
+"""Functions of libraries that add options to a parser, and change nothing of those that are there."""
+
+
+def add_others(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What one of these functions gives."""
+    given = arguments.get(0, "parser") or UNKNOWN
+    one = given.single
+    if not isinstance(one, Obj) or one.kind != "options":
+        return m.unseen("", arguments.all())
+    _added(m, one, _OTHERS, Arguments())
+    return given
 
 
 # -- parsing
@@ -118,6 +150,8 @@ def _parse(m: Machine, parser: Obj, arguments: Arguments, name: str, site: ast.A
     else:
         if target is not made:
             return m.unseen("parse_args()", arguments.all())
+        if rest is not None and name == "parse_args":
+            m.heap.set_any(target, unknown("--"))
         for key, value in attributes.items():
             m.heap.set(target, key, value)
     result = Value((target,))
@@ -161,7 +195,7 @@ class _Build:
 
     def __init__(self, m: Machine) -> None:
         self._m = m
-        self._has_parents = False
+        self._has_parents = self._has_others = False
 
     def parsed(self, parser: Obj, words: list[str], name: str) -> tuple[dict[str, Value], Value | None]:
         m = self._m
@@ -169,7 +203,7 @@ class _Build:
         self._fill(real, parser)
         try:
             with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-                if name == "parse_args":
+                if name == "parse_args" and not self._has_others:
                     namespace, rest = real.parse_args(words), None
                 else:
                     namespace, rest = real.parse_known_args(words)
@@ -180,7 +214,9 @@ class _Build:
         except (argparse.ArgumentError, TypeError, ValueError, AttributeError, IndexError, KeyError):
             raise _NotKnown from None
         values = {key: self._adopted(value, key) for key, value in vars(namespace).items()}
-        return values, None if rest is None else self._adopted(rest, "")
+        if rest is None or self._has_others:
+            return values, None if rest is None else self._m.heap.sequence_of_any("list", UNKNOWN)
+        return values, self._adopted(rest, "")
 
     def _adopted(self, value: object, key: str) -> Value:
         if isinstance(value, _Kept):
@@ -198,7 +234,7 @@ class _Build:
         """Repeat the calls that were made for a parser and its groups, in their order."""
         made: dict[Obj, Any] = {owner: real}
         for call, holder in sorted(self._calls(owner), key=lambda pair: pair[0].serial):
-            name, arguments = call.data
+            name, arguments, _ = call.data
             self._repeat(made[holder], name, arguments, call, made)
 
     def _calls(self, owner: Obj) -> list[tuple[Obj, Obj]]:
@@ -216,6 +252,7 @@ class _Build:
         return calls
 
     def _repeat(self, real: Any, name: str, arguments: Arguments, call: Obj, made: dict[Obj, Any]) -> None:
+        self._has_others = self._has_others or name == _OTHERS
         if name == "add_argument":
             self._add_argument(real, arguments)
         elif name == "set_defaults":
