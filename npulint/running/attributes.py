@@ -6,6 +6,7 @@ from typing import Final
 
 from npulint.running import items
 from npulint.running.machine import NO_KIND, Arguments, Machine
+from npulint.values.library_names import keeps_attributes
 from npulint.values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Absent, Const, Obj, Value, const, joined, unknown
 
 BUILT_IN: Final = {"list": "builtins.list", "tuple": "builtins.tuple", "dict": "builtins.dict", "set": "builtins.set"}
@@ -66,7 +67,12 @@ def attribute_of(m: Machine, one: Const | Obj, name: str) -> Value:
     if kind == "super":
         return _of_super(m, one, name)
     handler = m.kinds.get(kind, NO_KIND).attribute
-    return UNKNOWN if handler is None else handler(m, one, name)
+    return _unmodelled(m, one, name) if handler is None else handler(m, one, name)
+
+
+def _unmodelled(m: Machine, one: Obj, name: str) -> Value:
+    """Perhaps a method, which gets hold of the object."""
+    return Value((m.heap.make("method", name, data=(m.heap.symbol(f"<{one.kind}>.{name}"), Value((one,)))),), True)
 
 
 _OF_FROZEN: Final = frozenset(
@@ -124,7 +130,7 @@ def _of_instance(m: Machine, one: Obj, name: str) -> Value:
     if name == "__class__":
         return Value((one.cls,))
     if name == "__dict__":
-        return UNKNOWN if one.cls in m.slots else Value((m.namespace(one),))
+        return UNKNOWN if any(base in m.slots for base in m.mro(one.cls)) else Value((m.namespace(one),))
     if name in ("__class__", "__doc__"):
         return UNKNOWN
     custom = _own_method(m, one.cls, "__getattribute__")
@@ -261,7 +267,8 @@ def _of_class(m: Machine, cls: Obj, name: str) -> Value:
     if name == "__name__" or name == "__qualname__":
         return const(cls.name)
     if name == "__mro__":
-        return m.heap.sequence("tuple", [Value((base,)) for base in m.mro(cls)])
+        bases = list(dict.fromkeys((*m.mro(cls), m.heap.symbol("builtins.object"))))
+        return UNKNOWN if m.class_extends_unseen(cls) else m.heap.sequence("tuple", [Value((base,)) for base in bases])
     if name == "__dict__":
         return Value((m.namespace(cls),))
     special = m.class_member(cls, name)
@@ -361,6 +368,9 @@ def set_value(m: Machine, holder: Value, name: str, value: Value) -> None:
     items.each(m, holder, of, unseen)
 
 
+_CALLED: Final = frozenset(("function", "method", "partial", "instance"))
+
+
 def _is_plain(m: Machine, one: object) -> bool:
     return isinstance(one, Obj) and one.kind == "module"
 
@@ -378,6 +388,9 @@ def _set_on(m: Machine, one: Const | Obj, name: str, value: Value) -> None:
     elif one.kind in ("class", "module", "function", "symbol"):
         if one.kind == "class" and m.class_setter(one, name, value):
             return
+        if one.kind == "symbol":  # the library may call what it finds there
+            called = [part for part in value.alternatives if isinstance(part, Obj) and part.kind in _CALLED]
+            m.unseen("", [Value((part,)) for part in called])
         m.heap.set(one, name, value)
     elif one.kind in BUILT_IN and one.name:
         m.lost = True  # the factory of a defaultdict, for instance
@@ -420,7 +433,8 @@ def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
     if m.is_frozen(one, name):
         m.throw_new("dataclasses.FrozenInstanceError", f"cannot assign to field '{name}'")
     _refuse_name(m, one, name)
-    m.heap.set(one, name, value)
+    changes = any(base.kind == "symbol" and not keeps_attributes(base.name) for base in m.mro(one.cls))
+    m.heap.set(one, name, value.joined(UNKNOWN) if changes else value)
 
 
 def _replace_attributes(m: Machine, one: Obj, value: Value) -> None:
@@ -451,6 +465,11 @@ def delete(m: Machine, holder: Value, name: str) -> None:
             method = None if one.cls is None else _own_method(m, one.cls, "__delattr__")
             if method is not None:
                 return m.call(bind(m, method, one, one.cls), Arguments([const(name)]))
+            if m.is_frozen(one, name):
+                m.throw_new("dataclasses.FrozenInstanceError", f"cannot delete field '{name}'")
+            shared = UNKNOWN if one.cls is None else class_attribute(m, one.cls, name)[0]
+            if any(isinstance(part, Obj) and part.kind in ("property", "instance") for part in shared.alternatives):
+                m.lost = True  # it may have a method for that
         if isinstance(one, Const) or m.heap.get(one, name).single is ABSENT:
             _no_attribute(m, one, name)
         assert isinstance(one, Obj)

@@ -201,7 +201,7 @@ class Engine(Machine):
         names = {name for base in self.mro(one.cls) if base.kind == "class" for name in self.heap.layout_of(base).keys}
         methods = [self.class_attribute(one, name) for name in sorted(map(str, names)) if name != "__init__"]
         functions = [method for method in methods if method is not None]
-        return [one for one in functions if isinstance(one.single, Obj) and one.single.kind == "method"]
+        return [one for one in functions if any(isinstance(p, Obj) and p.kind == "method" for p in one.alternatives)]
 
     def _has_own_equality(self, one: Obj) -> bool:
         if one.cls is None or one.cls.kind != "class" or one.cls in self.enums:
@@ -446,6 +446,8 @@ class Engine(Machine):
             return Value((self.heap.symbol(full),))
         if member in ("__name__", "__qualname__"):
             return UNKNOWN if name.startswith("<") or not is_class_name(name) else const(name.rpartition(".")[2])
+        if full == "builtins.object.__dict__":
+            return self.heap.mapping((key, UNKNOWN) for key in vars(object))
         if name.startswith("builtins.") and not is_class_name(name):
             return ABSENT_VALUE
         return Value((self.heap.symbol(full),))
@@ -503,7 +505,18 @@ class Engine(Machine):
         if name.startswith(_CHANGE_FILES):
             files.note_changes(self)
         if name in _LOSE_TRACK or name.startswith(
-            ("unittest.", "pytest.", "runpy.", "mock.", "signal.", "sys.modules.")
+            (
+                "unittest.",
+                "pytest.",
+                "runpy.",
+                "pkgutil.",
+                "importlib.util.module_",
+                "importlib.util.spec_",
+                "importlib.machinery.",
+                "mock.",
+                "signal.",
+                "sys.modules.",
+            )
         ):
             self.lost = True
 

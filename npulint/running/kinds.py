@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import functools
 from collections.abc import Callable
 from typing import Final
 
@@ -12,9 +11,11 @@ from npulint.running import attributes, calls, classes, items, records
 from npulint.running.exceptions import caught_by, guarded, rethrow, with_object
 from npulint.running.library import files, functions, options, path_objects, process, standard, texts
 from npulint.running.loops import leave, repeat
-from npulint.running.machine import Arguments, Dead, Exhausted, Kind, Machine
+from npulint.running.machine import Arguments, Dead, Kind, Machine, Outcome
 from npulint.values.store import Layer
 from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Obj, Value, const, unknown
+
+_MOST_TURNS = 300  # of an iterator of the program that are executed one by one
 
 
 def _iterate_symbol(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
@@ -54,34 +55,43 @@ def _iterate_instance(m: Machine, one: Obj, consume: Callable[[Value], object]) 
         items.iterate(m, source, consume)
 
 
-def _advance(m: Machine, iterator: Obj, results: list[Value]) -> None:
-    method = m.class_attribute(iterator, "__next__")
-    assert method is not None
-    results.append(m.call(method, Arguments()))
-
-
 def _iterate_by_next(m: Machine, iterator: Obj, consume: Callable[[Value], object]) -> None:
     stop = [m.heap.symbol("builtins.StopIteration")]
+    method = m.class_attribute(iterator, "__next__")
+    assert method is not None
     finished: list[Layer] = []
-    for _ in range(300):
+
+    def turn() -> None:
         results: list[Value] = []
-        goes_on, outcomes = guarded(m, functools.partial(_advance, m, iterator, results))
+        goes_on, outcomes = guarded(m, lambda: results.append(m.call(method, Arguments())))
         end = m.store.layer
         for outcome in outcomes:
-            answers = {caught_by(m, error, stop) for error in outcome.value.alternatives if isinstance(error, Obj)}
-            if outcome.value.is_open or answers != {True}:
-                raise Exhausted
-            finished.append(outcome.layer)
+            _split_outcome(m, outcome, stop, finished)
         m.store.layer = end
         if not goes_on:
-            break
-        try:
-            consume(results[-1])
-        except Dead:
-            break
-    else:
-        raise Exhausted
+            raise Dead
+        consume(results[-1])
+
+    with contextlib.suppress(Dead):
+        for _ in range(_MOST_TURNS):
+            turn()
+        repeat(m, turn)
+    if not finished:
+        m.endless()
     leave(m, finished, False)
+
+
+def _split_outcome(m: Machine, outcome: Outcome, kinds: list[Obj], ends: list[Layer]) -> None:
+    """Add the state of an exception to `ends` if it may be of one of the classes; else, or as well, let it go on."""
+    answers = {caught_by(m, error, kinds) for error in outcome.value.alternatives if isinstance(error, Obj)}
+    if outcome.value.is_open:
+        answers.add(None)
+    if answers != {False}:
+        ends.append(outcome.layer)
+    if answers != {True}:
+        m.store.layer = Layer(outcome.layer, m.store.serial)
+        with contextlib.suppress(Dead):
+            rethrow(m, outcome.value)
 
 
 def _symbol_item(m: Machine, one: Obj, key: Value) -> Value:
@@ -142,6 +152,12 @@ def _attribute_of_wrapped(m: Machine, one: Obj, name: str) -> Value:
     if name == "__wrapped__":
         return wrapped
     return attributes.get(m, one.data, name)
+
+
+def _attribute_of_generator(m: Machine, one: Obj, name: str) -> Value:
+    """What a generator is sent, or what is raised in it, is not followed."""
+    m.lost = True
+    return UNKNOWN
 
 
 def _attribute_of_partial(m: Machine, one: Obj, name: str) -> Value:
@@ -262,15 +278,7 @@ def _enter_context(m: Machine, one: Obj, body: Callable[[Value], None]) -> None:
     goes_on, outcomes = guarded(m, lambda: body(NONE))
     ends = [m.store.captured()] if goes_on else []
     for outcome in outcomes:
-        answers = {caught_by(m, error, classes_) for error in outcome.value.alternatives if isinstance(error, Obj)}
-        if outcome.value.is_open:
-            answers.add(None)
-        if answers != {False}:
-            ends.append(outcome.layer)
-        if answers != {True}:
-            m.store.layer = Layer(outcome.layer, m.store.serial)
-            with contextlib.suppress(Dead):
-                rethrow(m, outcome.value)
+        _split_outcome(m, outcome, classes_, ends)
     leave(m, ends, False)
 
 
@@ -315,7 +323,7 @@ KINDS: Final[dict[str, Kind]] = {
         copy_into=_update_from_symbol,
     ),
     "view": Kind(iterate=items.iterate_view, contains=_view_contains),
-    "generator": Kind(iterate=calls.iterate_generator),
+    "generator": Kind(iterate=calls.iterate_generator, attribute=_attribute_of_generator),
     "lazy": Kind(iterate=functions.iterate_lazy),
     "instance": Kind(iterate=_iterate_instance),
     "class": Kind(iterate=_iterate_class, item=_class_item),

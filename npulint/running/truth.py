@@ -102,6 +102,13 @@ def is_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
     return _structures_equal(m, left, right)
 
 
+def is_found(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
+    """Whether a container takes two alternatives for the same; None if that is not known. An object is found even if
+    it does not equal itself."""
+    answer = is_same(m, left, right) or is_equal(m, left, right)
+    return None if answer is False and left == right and not isinstance(left, Obj) else answer
+
+
 def _path_equality(left: Const | Obj, right: Const | Obj) -> bool | None:
     """Whether a path of the project, which is absolute, equals another or a text; None if that is not known."""
     for one, other in ((left, right), (right, left)):

@@ -57,6 +57,10 @@ def _stays(one: object) -> bool:
 
 def call_back(m: Machine, function: Obj) -> None:
     """Let unknown code call a function of the program at any time from here on."""
+    cls = function.cls if function.kind == "instance" else function if function.kind == "class" else None
+    for base in () if cls is None or cls in m.enums else m.mro(cls):
+        if base.kind == "class":
+            m.heap.let_go_class(base, function.kind == "class")
     if function.kind == "instance":
         for method in m.own_methods(function):
             execute(m, functools.partial(m.call, method, Arguments(rest=UNKNOWN, options=UNKNOWN)), is_kept=True)

@@ -18,6 +18,9 @@ _CALLED: Final = frozenset(
 )
 
 
+_METHODS: Final = _CALLED | {"property", "classmethod", "staticmethod"}
+
+
 class Heap:
     """Makes, reads and writes objects in the current state."""
 
@@ -191,7 +194,7 @@ class Heap:
         callables: list[Obj] = []
         while pending:
             owner = pending.pop()
-            if owner in seen or owner.kind in ("symbol", "module"):
+            if owner in seen or owner.kind == "symbol":
                 continue
             seen.add(owner)
             if owner.kind in ("classmethod", "staticmethod", "property"):
@@ -206,6 +209,16 @@ class Heap:
                 callables.append(owner)
             pending += self._let_go(owner)
         return callables
+
+    def let_go_class(self, cls: Obj, is_given: bool) -> None:
+        """Let unseen code change the attributes of a class, its methods only where the class itself `is_given`."""
+        for key in self.layout_of(cls).keys:
+            value = self.get(cls, key)
+            is_method = any(isinstance(one, Obj) and one.kind in _METHODS for one in value.alternatives)
+            if is_given or not (is_method or str(key).startswith("__")):
+                self.store.write(cls, key, UNKNOWN.joined(value))
+        cls.leaked = True
+        self.store.write(cls, ESCAPED, HAPPENED)
 
     def _let_go(self, owner: Obj) -> list[Obj]:
         store = owner.store
