@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NoReturn
 
 from npulint.running import items
 from npulint.running.machine import NO_KIND, Arguments, Machine
@@ -40,7 +40,7 @@ def get(m: Machine, holder: Value, name: str) -> Value:
     return items.each(m, holder, of, open_attribute)
 
 
-def _no_attribute(m: Machine, one: Const | Obj, name: str) -> None:
+def _no_attribute(m: Machine, one: Const | Obj, name: str) -> NoReturn:
     kind = type(one.value).__name__ if isinstance(one, Const) else one.name or one.kind
     m.throw_new("AttributeError", f"'{kind}' object has no attribute '{name}'")
 
@@ -468,7 +468,13 @@ def delete(m: Machine, holder: Value, name: str) -> None:
             if m.is_frozen(one, name):
                 m.throw_new("dataclasses.FrozenInstanceError", f"cannot delete field '{name}'")
             shared = UNKNOWN if one.cls is None else class_attribute(m, one.cls, name)[0]
-            if any(isinstance(part, Obj) and part.kind in ("property", "instance") for part in shared.alternatives):
+            deciding = shared.single
+            if isinstance(deciding, Obj) and deciding.kind == "property" and deciding.name != "cached":
+                deleter = deciding.data[2]
+                return (
+                    m.call(deleter, Arguments([Value((one,))])) if deleter is not None else _no_attribute(m, one, name)
+                )
+            if any(isinstance(part, Obj) and part.kind == "instance" for part in shared.alternatives):
                 m.lost = True  # it may have a method for that
         if isinstance(one, Const) or m.heap.get(one, name).single is ABSENT:
             _no_attribute(m, one, name)

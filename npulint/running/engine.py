@@ -508,6 +508,7 @@ class Engine(Machine):
             (
                 "unittest.",
                 "pytest.",
+                "atexit.",
                 "runpy.",
                 "pkgutil.",
                 "importlib.util.module_",

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Final
 
 from npulint.running import attributes, calls, classes, items, records
-from npulint.running.exceptions import caught_by, guarded, rethrow, with_object
+from npulint.running.exceptions import guarded, split_outcome, with_object
 from npulint.running.library import files, functions, options, path_objects, process, standard, texts
 from npulint.running.loops import leave, repeat
-from npulint.running.machine import Arguments, Dead, Kind, Machine, Outcome
+from npulint.running.machine import Arguments, Dead, Kind, Machine
 from npulint.values.store import Layer
 from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Obj, Value, const, unknown
 
@@ -66,7 +66,7 @@ def _iterate_by_next(m: Machine, iterator: Obj, consume: Callable[[Value], objec
         goes_on, outcomes = guarded(m, lambda: results.append(m.call(method, Arguments())))
         end = m.store.layer
         for outcome in outcomes:
-            _split_outcome(m, outcome, stop, finished)
+            split_outcome(m, outcome, stop, finished)
         m.store.layer = end
         if not goes_on:
             raise Dead
@@ -79,19 +79,6 @@ def _iterate_by_next(m: Machine, iterator: Obj, consume: Callable[[Value], objec
     if not finished:
         m.endless()
     leave(m, finished, False)
-
-
-def _split_outcome(m: Machine, outcome: Outcome, kinds: list[Obj], ends: list[Layer]) -> None:
-    """Add the state of an exception to `ends` if it may be of one of the classes; else, or as well, let it go on."""
-    answers = {caught_by(m, error, kinds) for error in outcome.value.alternatives if isinstance(error, Obj)}
-    if outcome.value.is_open:
-        answers.add(None)
-    if answers != {False}:
-        ends.append(outcome.layer)
-    if answers != {True}:
-        m.store.layer = Layer(outcome.layer, m.store.serial)
-        with contextlib.suppress(Dead):
-            rethrow(m, outcome.value)
 
 
 def _symbol_item(m: Machine, one: Obj, key: Value) -> Value:
@@ -191,12 +178,9 @@ def _attribute_of_property(m: Machine, one: Obj, name: str) -> Value:
 
 
 def _call_property_changer(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
-    getter, setter = one.data.data[:2]
-    if one.name == "setter":
-        setter = arguments.positional[0]
-    elif one.name == "getter":
-        getter = arguments.positional[0]
-    return Value((m.heap.make("property", data=(getter, setter)),))
+    functions = list(one.data.data)
+    functions[("getter", "setter", "deleter").index(one.name)] = arguments.positional[0]
+    return Value((m.heap.make("property", data=tuple(functions)),))
 
 
 def _set_ignored(m: Machine, one: Obj, name: str, value: Value) -> None:
@@ -278,7 +262,7 @@ def _enter_context(m: Machine, one: Obj, body: Callable[[Value], None]) -> None:
     goes_on, outcomes = guarded(m, lambda: body(NONE))
     ends = [m.store.captured()] if goes_on else []
     for outcome in outcomes:
-        _split_outcome(m, outcome, classes_, ends)
+        split_outcome(m, outcome, classes_, ends)
     leave(m, ends, False)
 
 

@@ -7,12 +7,13 @@ import posixpath
 import sys
 from typing import Final
 
+from npulint.running.exceptions import attribute_or_absent
 from npulint.running.library import files
 from npulint.running.machine import Dead, Frame, Machine
 from npulint.running.names import bind
 from npulint.running.scopes import MODULE
 from npulint.running.sources import ModuleData
-from npulint.values.value import ABSENT, TRUE, UNKNOWN, Const, Obj, Value, const, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, TRUE, UNKNOWN, Const, Obj, Value, const, unknown
 
 _BUILT_IN_MODULES: Final = frozenset(sys.builtin_module_names) | frozenset(
     (
@@ -193,19 +194,17 @@ def _member(m: Machine, module: Value, name: str, member: str) -> Value:
     if one.kind == "symbol":
         own = m.heap.get(one, member)
         return own if own.single is not ABSENT else m.library_attribute(one.name, member)
-    if one.kind != "module":  # it took the place of one
-        return m.attribute(module, member)
-    value = m.heap.get(one, member)
+    value = m.heap.get(one, member) if one.kind == "module" else ABSENT_VALUE
     if value.single is ABSENT:
-        if one.data.is_package:
+        if one.kind == "module" and one.data.is_package:
             path = _file_in(m, one, member)
             if path is not None:
                 inner = load(m, f"{one.data.name}.{member}")
                 assert inner is not None
                 return inner
-        getter = m.heap.get(one, "__getattr__")
-        if getter.single is not ABSENT:
-            return m.attribute(module, member)
+        if one.kind != "module" or m.heap.get(one, "__getattr__").single is not ABSENT:
+            value = attribute_or_absent(m, one, member)
+    if value.single is ABSENT:
         m.throw_new("ImportError", f"cannot import name '{member}' from '{name}'")
     if value.may_be_absent:
         m.may_throw("ImportError")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npulint.running import attributes, expressions, items, iterators
+from npulint.running.exceptions import attribute_or_absent, value_unless
 from npulint.running.library import containers, texts
 from npulint.running.loops import leave, repeat
 from npulint.running.machine import Arguments, Dead, Frame, Loop, Machine
@@ -524,6 +525,8 @@ def _next(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     default = arguments.get(1)
     if isinstance(one, Obj) and one.kind == "instance":
         method = m.class_attribute(one, "__next__")
+        if method is not None and default is not None:
+            return value_unless(m, lambda: m.call(method, Arguments()), "StopIteration", default)
         if method is not None:
             return m.call(method, Arguments())
     if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
@@ -636,7 +639,7 @@ def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
     def with_default(one: Const | Obj, name: str) -> Value:
         assert default is not None
-        value = attributes.attribute_of(m, one, name)
+        value = attribute_or_absent(m, one, name)
         if not value.may_be_absent:
             return value
         return default if value.single is ABSENT else joined([value.without(ABSENT), default])
@@ -658,7 +661,7 @@ def _hasattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     def of(one: Const | Obj) -> Value:
         if isinstance(one, Obj) and one.kind == "symbol" and m.heap.get(one, name).single is ABSENT:
             return EITHER
-        value = attributes.attribute_of(m, one, name)
+        value = attribute_or_absent(m, one, name)
         if value.single is ABSENT:
             return EITHER if name.startswith("__") else FALSE
         return EITHER if value.may_be_absent or value.is_open else TRUE
@@ -735,8 +738,8 @@ def _super(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _property(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    getter, setter = arguments.get(0, "fget") or NONE, arguments.get(1, "fset")
-    return Value((m.heap.make("property", data=(getter, setter)),))
+    functions = (arguments.get(0, "fget") or NONE, arguments.get(1, "fset"), arguments.get(2, "fdel"))
+    return Value((m.heap.make("property", data=functions),))
 
 
 def _wrapped(kind: str) -> Function:

@@ -162,9 +162,9 @@ def copy_environment_into(m: Machine, held: Obj, owner: Obj) -> None:
     """Let a dict be updated with the environment."""
     copied = environment_copy(m, Arguments(), None).single
     assert isinstance(copied, Obj)
-    for key, value in m.heap.entries(copied):
-        m.heap.set(owner, key, value)
     m.heap.set_any(owner, unknown("$", "str"))
+    for key, value in m.heap.entries(copied):
+        m.heap.set(owner, key, value.without(ABSENT).joined(m.heap.get(owner, key)) if value.may_be_absent else value)
 
 
 LIBRARY = {
