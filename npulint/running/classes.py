@@ -58,6 +58,8 @@ def make_class(m: Machine, node: ast.ClassDef) -> Value:
     _after_body(m, cls, arguments)
     if _has_unseen_metaclass(arguments) or any(base in m.open_classes for base in m.mro(cls)[1:]):
         m.open_classes.add(cls)
+    if _has_unseen_metaclass(arguments):
+        m.unseen("", [arguments.keywords["metaclass"]])  # its methods are called with what is not known
     if _has_unseen_metaclass(arguments) or None in bases or _inherits_metaclass(m, cls):
         m.made_by_metaclass.add(cls)
         for name in m.heap.layout_of(cls).keys:

@@ -450,6 +450,8 @@ class Engine(Machine):
             return self.heap.mapping((key, UNKNOWN) for key in vars(object))
         if name.startswith("builtins.") and not is_class_name(name):
             return ABSENT_VALUE
+        if name == standard.LOGGER and full not in standard.READING:
+            return unknown(full)
         return Value((self.heap.symbol(full),))
 
     def library_member(self, cls: str, name: str) -> Value:
@@ -484,7 +486,7 @@ class Engine(Machine):
         if name in ("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath"):
             return path_objects.make_path(self, arguments, site)
         self._note_effects(name)
-        if name in standard.QUIET:
+        if name in standard.QUIET or (name in standard.READING and self._is_plain_data(arguments.all())):
             self.may_throw()
             return unknown(f"{name}()", standard.HINTS.get(name, ""))
         if self.is_function_symbol(name):
@@ -520,6 +522,15 @@ class Engine(Machine):
             )
         ):
             self.lost = True
+
+    def _is_plain_data(self, values: Sequence[Value]) -> bool:
+        """Whether nothing among these values has code of the program that is called where they are read."""
+        reachable = self.heap.reachable(values)
+        return not any(
+            one.kind in ("function", "method", "partial", "class", "generator")
+            or (one.cls is not None and any(self.class_attribute(one, name) for name in _CALLED_BY_READING))
+            for one in reachable
+        )
 
     def _object_new(self, arguments: Arguments) -> Value:
         cls = arguments.positional[0].single if arguments.positional else None
@@ -659,6 +670,10 @@ _LOSE_TRACK = frozenset(
     ).split()
 )
 """Functions after which nothing is certain: the program may end, or its objects may be changed from anywhere."""
+_CALLED_BY_READING = frozenset(
+    "__str__ __repr__ __format__ __getstate__ __setstate__ __reduce__ __reduce_ex__ __new__ __getnewargs__ write".split()
+)
+"""Methods that may be called where an object is written as a text or copy, or read again."""
 _ACCEPT_ANY = frozenset(("builtins.dict", "collections.OrderedDict", "types.SimpleNamespace", "argparse.Namespace"))
 """Functions that take arguments of which not all are known."""
 _EXCEPTION_ATTRIBUTES = frozenset(

@@ -220,6 +220,19 @@ class Heap:
         cls.leaked = True
         self.store.write(cls, ESCAPED, HAPPENED)
 
+    def reachable(self, values: Iterable[Value]) -> frozenset[Obj]:
+        """The objects among values, and those that these hold."""
+        found: dict[Obj, None] = {}
+        pending = list(values)
+        while pending:
+            for one in pending.pop().alternatives:
+                if isinstance(one, Obj) and one not in found:
+                    found[one] = None
+                    layout = self.layout_of(one)
+                    pending += [self.items_of(one).any_item, *(self.get(one, key) for key in layout.keys)]
+                    pending += [held for held in (layout.rest, one.items) if held is not None]
+        return frozenset(found)
+
     def _let_go(self, owner: Obj) -> list[Obj]:
         store = owner.store
         held: list[Value] = [] if owner.items is None else [owner.items]

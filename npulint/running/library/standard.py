@@ -638,6 +638,13 @@ def _type_alias(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value
     return UNKNOWN
 
 
+LOGGER: Final = "<logger>"
+
+
+def _logger(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    return Value((m.heap.symbol(LOGGER),))
+
+
 STANDARD: Final[dict[str, Function]] = {
     **{f"builtins.{name}": function for name, function in FUNCTIONS.items()},
     "builtins.exit": _exit,
@@ -730,6 +737,7 @@ STANDARD: Final[dict[str, Function]] = {
     "warnings.warn": _warn,
     "atexit.register": _register_exit,
     "asyncio.run": _run_coroutine,
+    "logging.getLogger": _logger,
 }
 """By canonical name the functions that are modelled."""
 
@@ -740,11 +748,23 @@ QUIET: Final = frozenset(
         "os.path.getsize random.seed random.random random.randint random.uniform random.randrange "
         "random.getrandbits random.gauss datetime.datetime.now time.strftime sys.stdout.write "
         "sys.stdout.flush sys.stderr.write gc.collect inspect.isclass inspect.isfunction inspect.signature "
-        "platform.system platform.node socket.gethostname shutil.copy shutil.rmtree pprint.pprint "
+        "platform.system platform.node socket.gethostname shutil.copy shutil.rmtree "
         "tempfile.mkdtemp "
     ).split()
 )
 """Functions of the standard library that neither change nor call what they are given."""
+
+READING: Final = frozenset(
+    (
+        *(
+            f"{owner}.{name}"
+            for owner in ("logging", LOGGER)
+            for name in "debug info warning warn error critical exception log".split()
+        ),
+        *"json.dump yaml.dump yaml.safe_dump pickle.dump pickle.dumps torch.save pprint.pprint pprint.pformat".split(),
+    )
+)
+"""Functions that change nothing of what they are given, and call of it only what makes a text or a copy."""
 
 HINTS: Final = {
     "time.time": "float",
