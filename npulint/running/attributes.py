@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 from npulint.running import items
 from npulint.running.machine import NO_KIND, Arguments, Machine
 from npulint.values.library_names import keeps_attributes
-from npulint.values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Absent, Const, Obj, Value, const, joined, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Absent, Const, Obj, Value, const, joined, unknown
 
 BUILT_IN: Final = {"list": "builtins.list", "tuple": "builtins.tuple", "dict": "builtins.dict", "set": "builtins.set"}
 """The built-in types of objects that have their own kind."""
@@ -135,8 +135,7 @@ def _of_instance(m: Machine, one: Obj, name: str) -> Value:
         return UNKNOWN
     custom = _own_method(m, one.cls, "__getattribute__")
     if custom is not None:
-        m.may_throw()
-        return UNKNOWN
+        return m.unseen("", [bind(m, custom, one, one.cls)])
     shared, home = class_attribute(m, one.cls, name)
     first = shared.single
     if isinstance(first, Obj) and first.kind == "property" and first.name != "cached":
@@ -285,6 +284,12 @@ def _of_class(m: Machine, cls: Obj, name: str) -> Value:
             parts.append(_class_bound(m, one, cls))
         elif isinstance(one, Obj) and one.kind == "staticmethod":
             parts.append(one.data if isinstance(one.data, Value) else Value((one.data,)))
+        elif (
+            isinstance(one, Obj)
+            and one.kind == "instance"
+            and (getter := m.class_attribute(one, "__get__")) is not None
+        ):
+            parts.append(m.call(getter, Arguments([NONE, Value((cls,))])))
         else:
             parts.append(Value((one,)))
     if value.is_open:
@@ -457,6 +462,30 @@ def _refuse_name(m: Machine, one: Obj, name: str) -> None:
             m.throw_new("AttributeError", f"'{one.name}' object has no attribute '{name}'")
 
 
+def any_of(m: Machine, one: object) -> Value:
+    """What a module or class of the program may have by a name that is not known."""
+    if not isinstance(one, Obj) or one.kind not in ("module", "class"):
+        return UNKNOWN
+    holders = m.mro(one) if one.kind == "class" else (one,)
+    names = [name for holder in holders if holder.kind != "symbol" for name in m.heap.layout_of(holder).keys]
+    values = [attribute_of(m, one, name) for name in names if isinstance(name, str) and name[:1] not in ("<", "_")]
+    getter = m.heap.get(one, "__getattr__") if one.kind == "module" else ABSENT_VALUE
+    if getter.single is not ABSENT:
+        values.append(m.call(getter.without(ABSENT), Arguments([UNKNOWN])))
+    return joined([*values, UNKNOWN]).without(ABSENT)
+
+
+def change_any(m: Machine, holder: Value, hook: str, value: Value) -> None:
+    """Set an attribute whose name is not known, or (absent) delete it; `hook` is the method that may do it."""
+    for one in holder.alternatives:
+        if not isinstance(one, Obj):
+            continue
+        method = m.class_attribute(one, hook)
+        if method is not None:
+            m.unseen("", [method])
+        m.heap.set_any(one, value)
+
+
 def delete(m: Machine, holder: Value, name: str) -> None:
     """Execute ``del holder.name``."""
 
@@ -465,21 +494,24 @@ def delete(m: Machine, holder: Value, name: str) -> None:
             method = None if one.cls is None else _own_method(m, one.cls, "__delattr__")
             if method is not None:
                 return m.call(bind(m, method, one, one.cls), Arguments([const(name)]))
-            if m.is_frozen(one, name):
-                m.throw_new("dataclasses.FrozenInstanceError", f"cannot delete field '{name}'")
-            shared = UNKNOWN if one.cls is None else class_attribute(m, one.cls, name)[0]
-            deciding = shared.single
-            if isinstance(deciding, Obj) and deciding.kind == "property" and deciding.name != "cached":
-                deleter = deciding.data[2]
-                return (
-                    m.call(deleter, Arguments([Value((one,))])) if deleter is not None else _no_attribute(m, one, name)
-                )
-            if any(isinstance(part, Obj) and part.kind == "instance" for part in shared.alternatives):
-                m.lost = True  # it may have a method for that
-        if isinstance(one, Const) or m.heap.get(one, name).single is ABSENT:
-            _no_attribute(m, one, name)
-        assert isinstance(one, Obj)
-        m.heap.delete(one, name)
-        return UNKNOWN
+        return delete_own(m, one, name)
 
     items.each(m, holder, of, lambda: m.unseen(holder.reason, []))
+
+
+def delete_own(m: Machine, one: Const | Obj, name: str) -> Value:
+    """Delete an attribute as ``object.__delattr__`` does."""
+    if isinstance(one, Obj) and one.kind == "instance" and one.cls is not None:
+        if m.is_frozen(one, name):
+            m.throw_new("dataclasses.FrozenInstanceError", f"cannot delete field '{name}'")
+        shared, _ = class_attribute(m, one.cls, name)
+        part = shared.single
+        if isinstance(part, Obj) and part.kind == "property" and part.name != "cached":
+            deleter = part.data[2]
+            return _no_attribute(m, one, name) if deleter is None else m.call(deleter, Arguments([Value((one,))]))
+        if any(isinstance(part, Obj) and part.kind == "instance" for part in shared.alternatives):
+            m.lost = True  # it may have a method for that
+    if isinstance(one, Const) or m.heap.get(one, name).single is ABSENT:
+        _no_attribute(m, one, name)
+    m.heap.delete(one, name)
+    return UNKNOWN

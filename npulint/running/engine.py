@@ -671,7 +671,9 @@ _LOSE_TRACK = frozenset(
 )
 """Functions after which nothing is certain: the program may end, or its objects may be changed from anywhere."""
 _CALLED_BY_READING = frozenset(
-    "__str__ __repr__ __format__ __getstate__ __setstate__ __reduce__ __reduce_ex__ __new__ __getnewargs__ write".split()
+    (
+        "__str__ __repr__ __format__ __getstate__ __setstate__ __reduce__ __reduce_ex__ __new__ __getnewargs__ write"
+    ).split()
 )
 """Methods that may be called where an object is written as a text or copy, or read again."""
 _ACCEPT_ANY = frozenset(("builtins.dict", "collections.OrderedDict", "types.SimpleNamespace", "argparse.Namespace"))

@@ -13,7 +13,7 @@ from npulint.running.library import files, functions, options, path_objects, pro
 from npulint.running.loops import leave, repeat
 from npulint.running.machine import Arguments, Dead, Kind, Machine
 from npulint.values.store import Layer
-from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Obj, Value, const, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, EITHER, NONE, UNKNOWN, Obj, Value, const, unknown
 
 _MOST_TURNS = 300  # of an iterator of the program that are executed one by one
 
@@ -100,6 +100,12 @@ def _symbol_item(m: Machine, one: Obj, key: Value) -> Value:
 def _class_item(m: Machine, one: Obj, key: Value) -> Value:
     if one in m.enums:
         return records.enum_item(m, one, key)
+    method, home = attributes.class_attribute(m, one, "__class_getitem__")
+    if home is not None and home.kind == "class":
+        function = (
+            method.single.data if isinstance(method.single, Obj) and method.single.kind == "classmethod" else method
+        )
+        return m.call(function if isinstance(function, Value) else UNKNOWN, Arguments([Value((one,)), key]))
     return Value((one,))
 
 
@@ -202,6 +208,19 @@ def _call_attrgetter(m: Machine, one: Obj, arguments: Arguments, site: ast.AST |
     return parts[0] if len(parts) == 1 else m.heap.sequence("tuple", parts)
 
 
+def _new(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What ``super().__new__(cls, ...)`` gives."""
+    cls = arguments.positional[0].single
+    record = None
+    if isinstance(cls, Obj) and cls.kind == "class":
+        record = next((m.records[base] for base in m.mro(cls) if base in m.records), None)
+    if isinstance(cls, Obj) and record is not None and record.kind == "namedtuple":
+        return records.make_named_tuple(m, cls, record, Arguments(arguments.positional[1:], arguments.keywords), site)
+    if isinstance(cls, Obj) and cls.kind == "class":
+        return Value((classes.new_instance(m, cls, Arguments(arguments.positional[1:], arguments.keywords), site),))
+    return UNKNOWN
+
+
 def _call_slot(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``super().__init__(...)`` and the like give of built-in classes."""
     instance: Obj = one.data
@@ -213,18 +232,14 @@ def _call_slot(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None)
             m.heap.set_any(instance, arguments.positional[1])
         else:
             attributes.set_own(m, instance, name, arguments.positional[1])
+    elif one.name == "__delattr__":
+        name = texts.known_text(arguments.positional[0])
+        if name is None:
+            m.heap.set_any(instance, ABSENT_VALUE)
+        else:
+            attributes.delete_own(m, instance, name)
     elif one.name == "__new__":
-        cls = arguments.positional[0].single
-        record = None
-        if isinstance(cls, Obj) and cls.kind == "class":
-            record = next((m.records[base] for base in m.mro(cls) if base in m.records), None)
-        if isinstance(cls, Obj) and record is not None and record.kind == "namedtuple":
-            return records.make_named_tuple(
-                m, cls, record, Arguments(arguments.positional[1:], arguments.keywords), site
-            )
-        if isinstance(cls, Obj) and cls.kind == "class":
-            return Value((classes.new_instance(m, cls, Arguments(arguments.positional[1:], arguments.keywords), site),))
-        return UNKNOWN
+        return _new(m, arguments, site)
     elif one.name == "__getattribute__":
         name = texts.known_text(arguments.positional[0])
         if name is not None:

@@ -317,6 +317,10 @@ class Machine(ABC):
                 reached.add(probe)
         self.ends.append((frozenset(reached), is_normal))
 
+    def ends_normally(self, outcome: Outcome) -> bool:
+        """Whether an exception is one that ends the program with status 0, where nothing catches it."""
+        return not outcome.value.is_open and self._is_normal(outcome.value)
+
     def _is_normal(self, error: Value) -> bool:
         for one in error.alternatives:
             exit_class = self.heap.symbol("builtins.SystemExit")

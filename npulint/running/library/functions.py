@@ -19,6 +19,7 @@ from npulint.values.hosted import Unhosted, adopted, hosted, hosted_alternative
 from npulint.values.objects import ITEMS, LAYOUT, Items, Layout
 from npulint.values.value import (
     ABSENT,
+    ABSENT_VALUE,
     EITHER,
     FALSE,
     NONE,
@@ -648,7 +649,7 @@ def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         m.may_throw("AttributeError")
         if any(isinstance(one, Obj) and one.cls is not None and one.cls.kind == "class" for one in holder.alternatives):
             return m.unseen("getattr()", [holder])
-        return UNKNOWN
+        return joined([attributes.any_of(m, one) for one in holder.alternatives] + [UNKNOWN])
 
     return items.each(m, arguments.positional[1], of, any_attribute)
 
@@ -678,9 +679,7 @@ def _setattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         return NONE
 
     def any_name() -> Value:
-        for one in holder.alternatives:
-            if isinstance(one, Obj):
-                m.heap.set_any(one, value.joined(UNKNOWN))
+        attributes.change_any(m, holder, "__setattr__", value.joined(UNKNOWN))
         return NONE
 
     return items.each(m, name, of, any_name)
@@ -690,6 +689,9 @@ def _delattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     name = texts.known_text(arguments.positional[1])
     if name is not None:
         attributes.delete(m, arguments.positional[0], name)
+    else:
+        m.may_throw("AttributeError")
+        attributes.change_any(m, arguments.positional[0], "__delattr__", ABSENT_VALUE)
     return NONE
 
 
