@@ -452,6 +452,8 @@ class Engine(Machine):
             return ABSENT_VALUE
         if name == standard.LOGGER and full not in standard.READING:
             return unknown(full)
+        if not (full in standard.STANDARD or full in process.LIBRARY or is_class_name(full)):
+            self.may_throw("AttributeError", "ImportError")
         return Value((self.heap.symbol(full),))
 
     def library_member(self, cls: str, name: str) -> Value:

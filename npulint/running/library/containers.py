@@ -14,7 +14,7 @@ from npulint.running.truth import is_found, truth
 from npulint.values.heap import key_of, value_of_key
 from npulint.values.hosted import Unhosted, hosted
 from npulint.values.objects import EMPTY, ITEMS, LAYOUT, Items
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Obj, Value, const, joined, truth_value, unknown
+from npulint.values.value import ABSENT, NONE, TRUE, UNKNOWN, Const, Obj, Value, const, joined, truth_value, unknown
 
 Method = Callable[[Machine, Obj, Arguments, ast.AST | None], Value]
 
@@ -240,13 +240,14 @@ def _dict_pop(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None
 
 def _popitem(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     layout = m.heap.layout_of(owner)
-    if not m.heap.is_exact(owner) or not layout.is_ordered:
+    from_end = truth(m, arguments.get(0, "last") or TRUE)  # of an OrderedDict
+    if not m.heap.is_exact(owner) or not layout.is_ordered or from_end is None:
         m.may_throw("KeyError")
         m.heap.set_any(owner, Value((ABSENT,)))
         return UNKNOWN
     if not layout.keys:
         m.throw_new("KeyError", "popitem(): dictionary is empty")
-    key = layout.keys[-1]
+    key = layout.keys[-1 if from_end else 0]
     value = m.heap.get(owner, key)
     m.heap.delete(owner, key)
     return m.heap.sequence("tuple", [value_of_key(key, m.heap), value])

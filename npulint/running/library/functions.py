@@ -641,6 +641,8 @@ def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     def with_default(one: Const | Obj, name: str) -> Value:
         assert default is not None
         value = attribute_or_absent(m, one, name)
+        if isinstance(one, Obj) and one.kind == "symbol" and m.heap.get(one, name).single is ABSENT:
+            return value.joined(default)  # it may not be there
         if not value.may_be_absent:
             return value
         return default if value.single is ABSENT else joined([value.without(ABSENT), default])
