@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NoReturn
 
 from npulint.running import items
 from npulint.running.machine import NO_KIND, Arguments, Machine
-from npulint.values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Absent, Const, Obj, Value, const, joined, unknown
+from npulint.values.library_names import keeps_attributes
+from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Absent, Const, Obj, Value, const, joined, unknown
 
 BUILT_IN: Final = {"list": "builtins.list", "tuple": "builtins.tuple", "dict": "builtins.dict", "set": "builtins.set"}
 """The built-in types of objects that have their own kind."""
@@ -47,7 +48,7 @@ def get(m: Machine, holder: Value, name: str) -> Value:
     return items.each(m, holder, of, open_attribute)
 
 
-def _no_attribute(m: Machine, one: Const | Obj, name: str) -> None:
+def _no_attribute(m: Machine, one: Const | Obj, name: str) -> NoReturn:
     kind = type(one.value).__name__ if isinstance(one, Const) else one.name or one.kind
     m.throw_new("AttributeError", f"'{kind}' object has no attribute '{name}'")
 
@@ -74,7 +75,12 @@ def attribute_of(m: Machine, one: Const | Obj, name: str) -> Value:
     if kind == "super":
         return _of_super(m, one, name)
     handler = m.kinds.get(kind, NO_KIND).attribute
-    return UNKNOWN if handler is None else handler(m, one, name)
+    return _unmodelled(m, one, name) if handler is None else handler(m, one, name)
+
+
+def _unmodelled(m: Machine, one: Obj, name: str) -> Value:
+    """Perhaps a method, which gets hold of the object."""
+    return Value((m.heap.make("method", name, data=(m.heap.symbol(f"<{one.kind}>.{name}"), Value((one,)))),), True)
 
 
 _OF_FROZEN: Final = frozenset(
@@ -132,13 +138,12 @@ def _of_instance(m: Machine, one: Obj, name: str) -> Value:
     if name == "__class__":
         return Value((one.cls,))
     if name == "__dict__":
-        return UNKNOWN if one.cls in m.slots else Value((m.namespace(one),))
+        return UNKNOWN if any(base in m.slots for base in m.mro(one.cls)) else Value((m.namespace(one),))
     if name in ("__class__", "__doc__"):
         return UNKNOWN
     custom = _own_method(m, one.cls, "__getattribute__")
     if custom is not None:
-        m.may_throw()
-        return UNKNOWN
+        return m.unseen("", [bind(m, custom, one, one.cls)])
     shared, home = class_attribute(m, one.cls, name)
     first = shared.single
     if isinstance(first, Obj) and first.kind == "property" and first.name != "cached":
@@ -269,7 +274,8 @@ def _of_class(m: Machine, cls: Obj, name: str) -> Value:
     if name == "__name__" or name == "__qualname__":
         return const(cls.name)
     if name == "__mro__":
-        return m.heap.sequence("tuple", [Value((base,)) for base in m.mro(cls)])
+        bases = list(dict.fromkeys((*m.mro(cls), m.heap.symbol("builtins.object"))))
+        return UNKNOWN if m.class_extends_unseen(cls) else m.heap.sequence("tuple", [Value((base,)) for base in bases])
     if name == "__dict__":
         return Value((m.namespace(cls),))
     special = m.class_member(cls, name)
@@ -286,6 +292,12 @@ def _of_class(m: Machine, cls: Obj, name: str) -> Value:
             parts.append(_class_bound(m, one, cls))
         elif isinstance(one, Obj) and one.kind == "staticmethod":
             parts.append(one.data if isinstance(one.data, Value) else Value((one.data,)))
+        elif (
+            isinstance(one, Obj)
+            and one.kind == "instance"
+            and (getter := m.class_attribute(one, "__get__")) is not None
+        ):
+            parts.append(m.call(getter, Arguments([NONE, Value((cls,))])))
         else:
             parts.append(Value((one,)))
     if value.is_open:
@@ -369,6 +381,9 @@ def set_value(m: Machine, holder: Value, name: str, value: Value) -> None:
     items.each(m, holder, of, unseen)
 
 
+_CALLED: Final = frozenset(("function", "method", "partial", "instance"))
+
+
 def _is_plain(m: Machine, one: object) -> bool:
     return isinstance(one, Obj) and one.kind == "module"
 
@@ -386,6 +401,9 @@ def _set_on(m: Machine, one: Const | Obj, name: str, value: Value) -> None:
     elif one.kind in ("class", "module", "function", "symbol"):
         if one.kind == "class" and m.class_setter(one, name, value):
             return
+        if one.kind == "symbol":  # the library may call what it finds there
+            called = [part for part in value.alternatives if isinstance(part, Obj) and part.kind in _CALLED]
+            m.unseen("", [Value((part,)) for part in called])
         m.heap.set(one, name, value)
     elif one.kind in BUILT_IN and one.name:
         m.lost = True  # the factory of a defaultdict, for instance
@@ -428,7 +446,8 @@ def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
     if m.is_frozen(one, name):
         m.throw_new("dataclasses.FrozenInstanceError", f"cannot assign to field '{name}'")
     _refuse_name(m, one, name)
-    m.heap.set(one, name, value)
+    changes = any(base.kind == "symbol" and not keeps_attributes(base.name) for base in m.mro(one.cls))
+    m.heap.set(one, name, value.joined(UNKNOWN) if changes else value)
 
 
 def _replace_attributes(m: Machine, one: Obj, value: Value) -> None:
@@ -451,6 +470,30 @@ def _refuse_name(m: Machine, one: Obj, name: str) -> None:
             m.throw_new("AttributeError", f"'{one.name}' object has no attribute '{name}'")
 
 
+def any_of(m: Machine, one: object) -> Value:
+    """What a module or class of the program may have by a name that is not known."""
+    if not isinstance(one, Obj) or one.kind not in ("module", "class"):
+        return UNKNOWN
+    holders = m.mro(one) if one.kind == "class" else (one,)
+    names = [name for holder in holders if holder.kind != "symbol" for name in m.heap.layout_of(holder).keys]
+    values = [attribute_of(m, one, name) for name in names if isinstance(name, str) and name[:1] not in ("<", "_")]
+    getter = m.heap.get(one, "__getattr__") if one.kind == "module" else ABSENT_VALUE
+    if getter.single is not ABSENT:
+        values.append(m.call(getter.without(ABSENT), Arguments([UNKNOWN])))
+    return joined([*values, UNKNOWN]).without(ABSENT)
+
+
+def change_any(m: Machine, holder: Value, hook: str, value: Value) -> None:
+    """Set an attribute whose name is not known, or (absent) delete it; `hook` is the method that may do it."""
+    for one in holder.alternatives:
+        if not isinstance(one, Obj):
+            continue
+        method = m.class_attribute(one, hook)
+        if method is not None:
+            m.unseen("", [method])
+        m.heap.set_any(one, value)
+
+
 def delete(m: Machine, holder: Value, name: str) -> None:
     """Execute ``del holder.name``."""
 
@@ -459,10 +502,24 @@ def delete(m: Machine, holder: Value, name: str) -> None:
             method = None if one.cls is None else _own_method(m, one.cls, "__delattr__")
             if method is not None:
                 return m.call(bind(m, method, one, one.cls), Arguments([const(name)]))
-        if isinstance(one, Const) or m.heap.get(one, name).single is ABSENT:
-            _no_attribute(m, one, name)
-        assert isinstance(one, Obj)
-        m.heap.delete(one, name)
-        return UNKNOWN
+        return delete_own(m, one, name)
 
     items.each(m, holder, of, lambda: m.unseen(holder.reason, []))
+
+
+def delete_own(m: Machine, one: Const | Obj, name: str) -> Value:
+    """Delete an attribute as ``object.__delattr__`` does."""
+    if isinstance(one, Obj) and one.kind == "instance" and one.cls is not None:
+        if m.is_frozen(one, name):
+            m.throw_new("dataclasses.FrozenInstanceError", f"cannot delete field '{name}'")
+        shared, _ = class_attribute(m, one.cls, name)
+        part = shared.single
+        if isinstance(part, Obj) and part.kind == "property" and part.name != "cached":
+            deleter = part.data[2]
+            return _no_attribute(m, one, name) if deleter is None else m.call(deleter, Arguments([Value((one,))]))
+        if any(isinstance(part, Obj) and part.kind == "instance" for part in shared.alternatives):
+            m.lost = True  # it may have a method for that
+    if isinstance(one, Const) or m.heap.get(one, name).single is ABSENT:
+        _no_attribute(m, one, name)
+    m.heap.delete(one, name)
+    return UNKNOWN

@@ -140,6 +140,7 @@ def _call_recursive(m: Machine, function: Obj, arguments: Arguments) -> Value:
     with what is not known."""
     results: list[Value] = []
     m.may_not_return = True
+    m.may_throw("RecursionError")
     unsure.execute(m, lambda: results.append(_enter(m, function, arguments)))
     unsure.execute(m, lambda: _enter(m, function, Arguments(rest=UNKNOWN, options=UNKNOWN)))
     return UNKNOWN if not results else results[0].joined(UNKNOWN)

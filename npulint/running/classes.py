@@ -36,7 +36,7 @@ def make_class(m: Machine, node: ast.ClassDef) -> Value:
     cls = m.heap.make("class", node.name)
     ancestors = _linearized(m, known)
     if ancestors is None:
-        is_open, ancestors = True, [one for base in known for one in m.mro(base)]
+        m.throw_new("TypeError", "cannot create a consistent method resolution order")
     is_open = is_open or any(base.kind == "class" and base.data.is_open for base in known)
     cls.data = ClassData((cls, *ancestors), is_open, node)
     scope = m.scopes.get(node)
@@ -58,6 +58,8 @@ def make_class(m: Machine, node: ast.ClassDef) -> Value:
     _after_body(m, cls, arguments)
     if _has_unseen_metaclass(arguments) or any(base in m.open_classes for base in m.mro(cls)[1:]):
         m.open_classes.add(cls)
+    if _has_unseen_metaclass(arguments):
+        m.unseen("", [arguments.keywords["metaclass"]])  # its methods are called with what is not known
     if _has_unseen_metaclass(arguments) or None in bases or _inherits_metaclass(m, cls):
         m.made_by_metaclass.add(cls)
         for name in m.heap.layout_of(cls).keys:
@@ -184,6 +186,9 @@ def instantiate(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None
     _refuse_abstract(m, cls)
     one = new_instance(m, cls, arguments, site)
     initialize(m, one, arguments)
+    finalizer = m.class_attribute(one, "__del__")
+    if finalizer is not None:  # when nothing refers to it any more, which is not followed
+        m.unseen("__del__()", [finalizer])
     return Value((one,))
 
 

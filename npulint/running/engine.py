@@ -201,7 +201,7 @@ class Engine(Machine):
         names = {name for base in self.mro(one.cls) if base.kind == "class" for name in self.heap.layout_of(base).keys}
         methods = [self.class_attribute(one, name) for name in sorted(map(str, names)) if name != "__init__"]
         functions = [method for method in methods if method is not None]
-        return [one for one in functions if isinstance(one.single, Obj) and one.single.kind == "method"]
+        return [one for one in functions if any(isinstance(p, Obj) and p.kind == "method" for p in one.alternatives)]
 
     def _has_own_equality(self, one: Obj) -> bool:
         if one.cls is None or one.cls.kind != "class" or one.cls in self.enums:
@@ -446,8 +446,14 @@ class Engine(Machine):
             return Value((self.heap.symbol(full),))
         if member in ("__name__", "__qualname__"):
             return UNKNOWN if name.startswith("<") or not is_class_name(name) else const(name.rpartition(".")[2])
+        if full == "builtins.object.__dict__":
+            return self.heap.mapping((key, UNKNOWN) for key in vars(object))
         if name.startswith("builtins.") and not is_class_name(name):
             return ABSENT_VALUE
+        if name == standard.LOGGER and full not in standard.READING:
+            return unknown(full)
+        if not (full in standard.STANDARD or full in process.LIBRARY or is_class_name(full)):
+            self.may_throw("AttributeError", "ImportError")
         return Value((self.heap.symbol(full),))
 
     def library_member(self, cls: str, name: str) -> Value:
@@ -481,7 +487,7 @@ class Engine(Machine):
         if maker is not None:
             return maker(self, arguments, site)
         self._note_effects(name)
-        if name in standard.QUIET:
+        if name in standard.QUIET or (name in standard.READING and self._is_plain_data(arguments.all())):
             self.may_throw()
             return unknown(f"{name}()", standard.HINTS.get(name, ""))
         if self.is_function_symbol(name):
@@ -502,9 +508,30 @@ class Engine(Machine):
         if name.startswith(_CHANGE_FILES):
             files.note_changes(self)
         if name in _LOSE_TRACK or name.startswith(
-            ("unittest.", "pytest.", "runpy.", "mock.", "signal.", "sys.modules.")
+            (
+                "unittest.",
+                "pytest.",
+                "atexit.",
+                "runpy.",
+                "pkgutil.",
+                "importlib.util.module_",
+                "importlib.util.spec_",
+                "importlib.machinery.",
+                "mock.",
+                "signal.",
+                "sys.modules.",
+            )
         ):
             self.lost = True
+
+    def _is_plain_data(self, values: Sequence[Value]) -> bool:
+        """Whether nothing among these values has code of the program that is called where they are read."""
+        reachable = self.heap.reachable(values)
+        return not any(
+            one.kind in ("function", "method", "partial", "class", "generator")
+            or (one.cls is not None and any(self.class_attribute(one, name) for name in _CALLED_BY_READING))
+            for one in reachable
+        )
 
     def _object_new(self, arguments: Arguments) -> Value:
         cls = arguments.positional[0].single if arguments.positional else None
@@ -650,6 +677,12 @@ _LOSE_TRACK = frozenset(
     ).split()
 )
 """Functions after which nothing is certain: the program may end, or its objects may be changed from anywhere."""
+_CALLED_BY_READING = frozenset(
+    (
+        "__str__ __repr__ __format__ __getstate__ __setstate__ __reduce__ __reduce_ex__ __new__ __getnewargs__ write"
+    ).split()
+)
+"""Methods that may be called where an object is written as a text or copy, or read again."""
 _ACCEPT_ANY = frozenset(("builtins.dict", "collections.OrderedDict", "types.SimpleNamespace", "argparse.Namespace"))
 """Functions that take arguments of which not all are known."""
 _EXCEPTION_ATTRIBUTES = frozenset(

@@ -15,7 +15,7 @@ from npulint.running.machine import NO_KIND, Arguments, Dead, Frame, Guard, Mach
 from npulint.running.names import bind, look_up_own, unbind
 from npulint.running.truth import truth
 from npulint.values.store import Layer, Region
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Absent, Const, Obj, Value
+from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Absent, Const, Obj, Value, joined
 
 
 def raise_(m: Machine, node: ast.Raise) -> NoReturn:
@@ -280,6 +280,44 @@ def caught_by(m: Machine, error: Obj, kinds: list[Obj] | None) -> bool | None:
         if one is None:
             answer = None
     return answer
+
+
+# -- in the place of Python
+
+
+def split_outcome(m: Machine, outcome: Outcome, kinds: list[Obj], ends: list[Layer]) -> None:
+    """Add the state of an exception to `ends` if it may be of one of the classes; else, or as well, let it go on."""
+    answers = {caught_by(m, error, kinds) for error in outcome.value.alternatives if isinstance(error, Obj)}
+    if outcome.value.is_open:
+        answers.add(None)
+    if answers != {False}:
+        ends.append(outcome.layer)
+    if answers != {True}:
+        m.store.layer = Layer(outcome.layer, m.store.serial)
+        with contextlib.suppress(Dead):
+            rethrow(m, outcome.value)
+
+
+def value_unless(m: Machine, work: Callable[[], Value], error: str, otherwise: Value) -> Value:
+    """What a work gives, or something else where it raises an exception of a class of Python."""
+    results: list[Value] = []
+    goes_on, outcomes = guarded(m, lambda: results.append(work()))
+    caught: list[Layer] = []
+    end = m.store.layer
+    for outcome in outcomes:
+        split_outcome(m, outcome, [m.heap.symbol(f"builtins.{error}")], caught)
+    m.store.layer = end
+    if caught:
+        results.append(otherwise)
+    leave(m, caught, goes_on)
+    return joined(results)
+
+
+def attribute_or_absent(m: Machine, one: Const | Obj, name: str) -> Value:
+    """The attribute of an alternative, absent where it has none, or what computes it raises AttributeError."""
+    if not isinstance(one, Obj) or one.kind not in ("instance", "module"):
+        return attributes.attribute_of(m, one, name)
+    return value_unless(m, lambda: attributes.attribute_of(m, one, name), "AttributeError", ABSENT_VALUE)
 
 
 # -- with

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from npulint.running import attributes, calls, comprehensions, items
 from npulint.running.library import path_objects, texts
@@ -12,7 +12,7 @@ from npulint.running.machine import Arguments, Machine
 from npulint.running.names import bind, look_up
 from npulint.running.narrowing import assume
 from npulint.running.truth import is_equal, same, truth
-from npulint.values import operators
+from npulint.values import operators, paths
 from npulint.values.hosted import Unhosted, hosted
 from npulint.values.objects import Items
 from npulint.values.value import (
@@ -174,23 +174,74 @@ def _binary_of(
         return _of_constants(m, stem, function, one, other)
     if isinstance(one, Const) and isinstance(one.value, str) and stem == "mod":
         return texts.percent(m, Value((one,)), Value((other,)))
-    for owner, name, argument in ((one, f"__{stem}__", other), (other, f"__r{stem}__", one)):
-        if isinstance(owner, Obj) and owner.kind == "instance":
-            method = m.class_attribute(owner, name)
-            if method is not None:
-                result = m.call(method, Arguments([Value((argument,))]))
-                declines = any(isinstance(o, Obj) and o.name == "builtins.NotImplemented" for o in result.alternatives)
-                return UNKNOWN if declines else result
+    own = _by_methods(m, stem, one, other)
+    if own is not None:
+        return own
     left, right = m.number_or_text(one), m.number_or_text(other)
     if isinstance(left, Const) and isinstance(right, Const):
         return _of_constants(m, stem, function, left, right)
-    if stem == "truediv" and "pathlib" in (getattr(one, "kind", ""), getattr(other, "kind", "")):
-        return path_objects.divided(m, Value((one,)), Value((other,))) or UNKNOWN
-    made = items.operator(m, stem, one, other, site)
+    made = _path_operator(m, stem, one, other) or items.operator(m, stem, one, other, site)
     if made is not None:
         return made
     m.may_throw()
     return UNKNOWN
+
+
+def _path_operator(m: Machine, stem: str, one: Const | Obj, other: Const | Obj) -> Value | None:
+    if stem == "truediv" and "pathlib" in (getattr(one, "kind", ""), getattr(other, "kind", "")):
+        return path_objects.divided(m, Value((one,)), Value((other,))) or UNKNOWN
+    text = other.value if isinstance(other, Const) else None
+    if stem == "add" and isinstance(one, Obj) and one.kind == "path" and isinstance(text, str):
+        return paths.extended_path(m.heap, one, text)
+    return None
+
+
+def _by_methods(m: Machine, stem: str, one: Const | Obj, other: Const | Obj) -> Value | None:
+    """What the methods of instances give for an operator; None where none decides."""
+    is_asked = False
+    for owner, name, argument in _asked(m, stem, one, other):
+        method = m.class_attribute(owner, name)
+        if method is None:
+            continue
+        is_asked = True
+        result = m.call(method, Arguments([Value((argument,))]))
+        if not _declines(result):
+            return result
+        if result.single is None:
+            m.may_throw()
+            return UNKNOWN
+    if is_asked and all(isinstance(part, Const) or _is_plain(m, part) for part in (one, other)):
+        m.throw_new("TypeError", "unsupported operand types")
+    return None
+
+
+def _is_plain(m: Machine, one: Obj) -> bool:
+    """Whether an object has no operators but those that its class defines."""
+    return one.kind == "instance" and one.items is None and not m.extends_unseen(one)
+
+
+def _is_instance(one: Const | Obj) -> TypeGuard[Obj]:
+    return isinstance(one, Obj) and one.kind == "instance"
+
+
+def _declines(result: Value) -> bool:
+    """Whether a method of an operator may leave it to the other operand."""
+    return any(isinstance(one, Obj) and one.name == "builtins.NotImplemented" for one in result.alternatives)
+
+
+def _asked(m: Machine, stem: str, one: Const | Obj, other: Const | Obj) -> list[tuple[Obj, str, Const | Obj]]:
+    """The instances whose methods decide about an operator, in the order in which Python asks them."""
+    name, reflected = f"__{stem}__", f"__r{stem}__"
+    asked: list[tuple[Obj, str, Const | Obj]] = []
+    if _is_instance(one):
+        asked.append((one, name, other))
+    if _is_instance(other) and not (_is_instance(one) and one.cls is other.cls):
+        is_first = False
+        if _is_instance(one) and m.is_subclass(other.cls, m.type_of(one)) is not False and other.cls is not None:
+            homes = [attributes.class_attribute(m, m.type_of(part), reflected)[1] for part in (one, other)]
+            is_first = homes[0] is not homes[1]
+        asked.insert(0 if is_first else len(asked), (other, reflected, one))
+    return asked
 
 
 def augmented(m: Machine, op: ast.operator, left: Value, right: Value, site: ast.AST) -> Value:
@@ -332,10 +383,12 @@ def _negated(m: Machine, value: Value) -> Value:
     return truth_value(None if answer is None else not answer)
 
 
-def _or_either(value: Value) -> Value:
+def _or_either(m: Machine, value: Value) -> Value:
     """What a comparison gives; where a method declines, Python asks others."""
-    declines = any(isinstance(one, Obj) and one.name == "builtins.NotImplemented" for one in value.alternatives)
-    return EITHER if declines else value
+    if not _declines(value):
+        return value
+    m.may_throw("TypeError")
+    return EITHER
 
 
 def _compare_of(
@@ -350,11 +403,11 @@ def _compare_of(
         if isinstance(owner, Obj) and owner.kind == "instance":
             method = m.class_attribute(owner, f"__{name}__")
             if method is not None:
-                return _or_either(m.call(method, Arguments([Value((argument,))])))
+                return _or_either(m, m.call(method, Arguments([Value((argument,))])))
         if isinstance(owner, Obj) and owner.kind == "instance" and name == "ne":
             method = m.class_attribute(owner, "__eq__")
             if method is not None:
-                return _negated(m, _or_either(m.call(method, Arguments([Value((argument,))]))))
+                return _negated(m, _or_either(m, m.call(method, Arguments([Value((argument,))]))))
     if stem in ("eq", "ne"):
         answer = is_equal(m, one, other)
         return truth_value(answer if answer is None or stem == "eq" else not answer)
@@ -447,14 +500,13 @@ def arguments_of(m: Machine, node: ast.Call | ast.ClassDef) -> Arguments:
     options: Value | None = None
     for keyword in node.keywords:
         value = evaluate(m, keyword.value)
-        if keyword.arg is not None:
-            keywords[keyword.arg] = value
-            continue
-        given = _options(m, value)
+        given = _options(m, value) if keyword.arg is None else {keyword.arg: value}
         if given is None:
             options = UNKNOWN
-        else:
-            keywords.update(given)
+            continue
+        if given.keys() & keywords.keys():
+            m.throw_new("TypeError", "got multiple values for a keyword argument")
+        keywords.update(given)
     return Arguments(positional, keywords, rest, options)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from npulint.running.loops import Turns, repeat
 from npulint.running.machine import NO_KIND, Arguments, Machine
-from npulint.running.truth import is_equal
+from npulint.running.truth import is_found
 from npulint.values.heap import Key, key_of, value_of_key
 from npulint.values.hosted import Unhosted, adopted, hosted_alternative
 from npulint.values.objects import ITEMS, LAYOUT, Items, Layout
@@ -569,7 +569,7 @@ def _among(m: Machine, content: Items, item: Value) -> Value:
 def _is_among(m: Machine, values: Sequence[Value], one: Const | Obj) -> bool | None:
     result: bool | None = False
     for value in values:
-        equal = {None if other is ABSENT else is_equal(m, other, one) for other in value.alternatives}  # type: ignore[arg-type]
+        equal = {None if other is ABSENT else is_found(m, other, one) for other in value.alternatives}  # type: ignore[arg-type]
         if value.is_open:
             equal.add(None)
         if equal == {True}:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import functools
 from collections.abc import Callable
 from typing import Final
 
 from npulint.running import attributes, calls, classes, items, records
-from npulint.running.exceptions import caught_by, guarded, rethrow, with_object
+from npulint.running.exceptions import guarded, split_outcome, with_object
 from npulint.running.library import files, functions, options, path_objects, process, standard, texts
 from npulint.running.loops import leave, repeat
-from npulint.running.machine import Arguments, Dead, Exhausted, Kind, Machine
+from npulint.running.machine import Arguments, Dead, Kind, Machine
 from npulint.values.store import Layer
-from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Obj, Value, const, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, EITHER, NONE, UNKNOWN, Obj, Value, const, unknown
+
+_MOST_TURNS = 300  # of an iterator of the program that are executed one by one
 
 
 def _iterate_symbol(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
@@ -54,33 +55,29 @@ def _iterate_instance(m: Machine, one: Obj, consume: Callable[[Value], object]) 
         items.iterate(m, source, consume)
 
 
-def _advance(m: Machine, iterator: Obj, results: list[Value]) -> None:
-    method = m.class_attribute(iterator, "__next__")
-    assert method is not None
-    results.append(m.call(method, Arguments()))
-
-
 def _iterate_by_next(m: Machine, iterator: Obj, consume: Callable[[Value], object]) -> None:
     stop = [m.heap.symbol("builtins.StopIteration")]
+    method = m.class_attribute(iterator, "__next__")
+    assert method is not None
     finished: list[Layer] = []
-    for _ in range(300):
+
+    def turn() -> None:
         results: list[Value] = []
-        goes_on, outcomes = guarded(m, functools.partial(_advance, m, iterator, results))
+        goes_on, outcomes = guarded(m, lambda: results.append(m.call(method, Arguments())))
         end = m.store.layer
         for outcome in outcomes:
-            answers = {caught_by(m, error, stop) for error in outcome.value.alternatives if isinstance(error, Obj)}
-            if outcome.value.is_open or answers != {True}:
-                raise Exhausted
-            finished.append(outcome.layer)
+            split_outcome(m, outcome, stop, finished)
         m.store.layer = end
         if not goes_on:
-            break
-        try:
-            consume(results[-1])
-        except Dead:
-            break
-    else:
-        raise Exhausted
+            raise Dead
+        consume(results[-1])
+
+    with contextlib.suppress(Dead):
+        for _ in range(_MOST_TURNS):
+            turn()
+        repeat(m, turn)
+    if not finished:
+        m.endless()
     leave(m, finished, False)
 
 
@@ -103,6 +100,12 @@ def _symbol_item(m: Machine, one: Obj, key: Value) -> Value:
 def _class_item(m: Machine, one: Obj, key: Value) -> Value:
     if one in m.enums:
         return records.enum_item(m, one, key)
+    method, home = attributes.class_attribute(m, one, "__class_getitem__")
+    if home is not None and home.kind == "class":
+        function = (
+            method.single.data if isinstance(method.single, Obj) and method.single.kind == "classmethod" else method
+        )
+        return m.call(function if isinstance(function, Value) else UNKNOWN, Arguments([Value((one,)), key]))
     return Value((one,))
 
 
@@ -144,6 +147,12 @@ def _attribute_of_wrapped(m: Machine, one: Obj, name: str) -> Value:
     return attributes.get(m, one.data, name)
 
 
+def _attribute_of_generator(m: Machine, one: Obj, name: str) -> Value:
+    """What a generator is sent, or what is raised in it, is not followed."""
+    m.lost = True
+    return UNKNOWN
+
+
 def _attribute_of_partial(m: Machine, one: Obj, name: str) -> Value:
     function: Value = one.data[0]
     given: Arguments = one.data[1]
@@ -175,12 +184,9 @@ def _attribute_of_property(m: Machine, one: Obj, name: str) -> Value:
 
 
 def _call_property_changer(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
-    getter, setter = one.data.data[:2]
-    if one.name == "setter":
-        setter = arguments.positional[0]
-    elif one.name == "getter":
-        getter = arguments.positional[0]
-    return Value((m.heap.make("property", data=(getter, setter)),))
+    functions = list(one.data.data)
+    functions[("getter", "setter", "deleter").index(one.name)] = arguments.positional[0]
+    return Value((m.heap.make("property", data=tuple(functions)),))
 
 
 def _set_ignored(m: Machine, one: Obj, name: str, value: Value) -> None:
@@ -202,6 +208,19 @@ def _call_attrgetter(m: Machine, one: Obj, arguments: Arguments, site: ast.AST |
     return parts[0] if len(parts) == 1 else m.heap.sequence("tuple", parts)
 
 
+def _new(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What ``super().__new__(cls, ...)`` gives."""
+    cls = arguments.positional[0].single
+    record = None
+    if isinstance(cls, Obj) and cls.kind == "class":
+        record = next((m.records[base] for base in m.mro(cls) if base in m.records), None)
+    if isinstance(cls, Obj) and record is not None and record.kind == "namedtuple":
+        return records.make_named_tuple(m, cls, record, Arguments(arguments.positional[1:], arguments.keywords), site)
+    if isinstance(cls, Obj) and cls.kind == "class":
+        return Value((classes.new_instance(m, cls, Arguments(arguments.positional[1:], arguments.keywords), site),))
+    return UNKNOWN
+
+
 def _call_slot(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``super().__init__(...)`` and the like give of built-in classes."""
     instance: Obj = one.data
@@ -213,18 +232,14 @@ def _call_slot(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None)
             m.heap.set_any(instance, arguments.positional[1])
         else:
             attributes.set_own(m, instance, name, arguments.positional[1])
+    elif one.name == "__delattr__":
+        name = texts.known_text(arguments.positional[0])
+        if name is None:
+            m.heap.set_any(instance, ABSENT_VALUE)
+        else:
+            attributes.delete_own(m, instance, name)
     elif one.name == "__new__":
-        cls = arguments.positional[0].single
-        record = None
-        if isinstance(cls, Obj) and cls.kind == "class":
-            record = next((m.records[base] for base in m.mro(cls) if base in m.records), None)
-        if isinstance(cls, Obj) and record is not None and record.kind == "namedtuple":
-            return records.make_named_tuple(
-                m, cls, record, Arguments(arguments.positional[1:], arguments.keywords), site
-            )
-        if isinstance(cls, Obj) and cls.kind == "class":
-            return Value((classes.new_instance(m, cls, Arguments(arguments.positional[1:], arguments.keywords), site),))
-        return UNKNOWN
+        return _new(m, arguments, site)
     elif one.name == "__getattribute__":
         name = texts.known_text(arguments.positional[0])
         if name is not None:
@@ -262,15 +277,7 @@ def _enter_context(m: Machine, one: Obj, body: Callable[[Value], None]) -> None:
     goes_on, outcomes = guarded(m, lambda: body(NONE))
     ends = [m.store.captured()] if goes_on else []
     for outcome in outcomes:
-        answers = {caught_by(m, error, classes_) for error in outcome.value.alternatives if isinstance(error, Obj)}
-        if outcome.value.is_open:
-            answers.add(None)
-        if answers != {False}:
-            ends.append(outcome.layer)
-        if answers != {True}:
-            m.store.layer = Layer(outcome.layer, m.store.serial)
-            with contextlib.suppress(Dead):
-                rethrow(m, outcome.value)
+        split_outcome(m, outcome, classes_, ends)
     leave(m, ends, False)
 
 
@@ -315,7 +322,7 @@ KINDS: Final[dict[str, Kind]] = {
         copy_into=_update_from_symbol,
     ),
     "view": Kind(iterate=items.iterate_view, contains=_view_contains),
-    "generator": Kind(iterate=calls.iterate_generator),
+    "generator": Kind(iterate=calls.iterate_generator, attribute=_attribute_of_generator),
     "lazy": Kind(iterate=functions.iterate_lazy),
     "instance": Kind(iterate=_iterate_instance),
     "class": Kind(iterate=_iterate_class, item=_class_item),

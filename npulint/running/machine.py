@@ -142,6 +142,8 @@ class Frame:
 MOST_STEPS = 150_000
 _CELLS_PER_STEP = 4  # that are joined in the time of a step
 _AT_EXIT: Final = "<atexit>"
+_END_PROGRAMS: Final = ("click.", "typer.", "absl.app.")
+"""Libraries that call the function of a command and end the program themselves, with status 0."""
 _MOST_OUTCOMES = 12  # states with exceptions that one part of the program keeps apart
 MOST_CALLS = 40  # functions within one another
 SAME_CALLS = 14  # calls of one function within one another
@@ -317,6 +319,10 @@ class Machine(ABC):
                 reached.add(probe)
         self.ends.append((frozenset(reached), is_normal))
 
+    def ends_normally(self, outcome: Outcome) -> bool:
+        """Whether an exception is one that ends the program with status 0, where nothing catches it."""
+        return not outcome.value.is_open and self._is_normal(outcome.value)
+
     def _is_normal(self, error: Value) -> bool:
         for one in error.alternatives:
             exit_class = self.heap.symbol("builtins.SystemExit")
@@ -338,6 +344,8 @@ class Machine(ABC):
     def unseen(self, name: str, values: Sequence[Value]) -> Value:
         """What code gives that is not seen: it may change what it is given, call what it finds there, and raise."""
         self.may_throw()
+        if name.startswith(_END_PROGRAMS):
+            self.end(True)
         for function in self.heap.escape(values):
             self.call_back(function)
         return unknown(name)

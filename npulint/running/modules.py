@@ -7,13 +7,21 @@ import posixpath
 import sys
 from typing import Final
 
-from npulint.running.machine import Dead, Exhausted, Frame, Machine
+from npulint.running.exceptions import attribute_or_absent
+from npulint.running.library import files
+from npulint.running.machine import Dead, Frame, Machine
 from npulint.running.names import bind
 from npulint.running.scopes import MODULE
 from npulint.running.sources import ModuleData
-from npulint.values.value import ABSENT, TRUE, UNKNOWN, Const, Obj, Value, const, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, TRUE, UNKNOWN, Const, Obj, Value, const, unknown
 
-_BUILT_IN_MODULES: Final = frozenset(sys.builtin_module_names)
+_BUILT_IN_MODULES: Final = frozenset(sys.builtin_module_names) | frozenset(
+    (
+        "_collections_abc _sitebuiltins abc codecs encodings genericpath io ntpath os posixpath runpy site stat"
+        " zipimport"
+    ).split()
+)
+"""Modules that are part of the interpreter, or that it has imported before the program: no other of the name is."""
 _STANDARD: Final = frozenset(sys.stdlib_module_names)
 _LOADED: Final = "<loaded>"
 
@@ -59,7 +67,7 @@ def load(m: Machine, dotted: str) -> Value | None:
         return replaced
     path = _find(m, first)
     if m.searches_elsewhere() and first not in _BUILT_IN_MODULES and _is_ambiguous(m, first, path):
-        raise Exhausted
+        m.lost = True
     if path is None:
         return None
     module = _module(m, first, path)
@@ -69,8 +77,8 @@ def load(m: Machine, dotted: str) -> Value | None:
         if inner is None:
             m.throw_new("ModuleNotFoundError", f"No module named '{name}'")
         outer, module = module, _module(m, name, inner)
-        m.heap.set(outer, part, Value((module,)))
-    return Value((module,))
+        m.heap.set(outer, part, m.replaced_module(name) or Value((module,)))
+    return m.replaced_module(dotted) or Value((module,))
 
 
 def _is_ambiguous(m: Machine, name: str, path: str | None) -> bool:
@@ -108,6 +116,8 @@ def execute_module(m: Machine, module: Obj, name: str) -> None:
     heap.set(module, "__doc__", UNKNOWN)
     if data.path.endswith("/"):
         return
+    if files.is_written(m, data.path):
+        m.lost = True
     tree = m.sources.tree(data.path)
     if tree is None:
         m.throw_new("SyntaxError", data.path)
@@ -184,17 +194,17 @@ def _member(m: Machine, module: Value, name: str, member: str) -> Value:
     if one.kind == "symbol":
         own = m.heap.get(one, member)
         return own if own.single is not ABSENT else m.library_attribute(one.name, member)
-    value = m.heap.get(one, member)
+    value = m.heap.get(one, member) if one.kind == "module" else ABSENT_VALUE
     if value.single is ABSENT:
-        if one.data.is_package:
+        if one.kind == "module" and one.data.is_package:
             path = _file_in(m, one, member)
             if path is not None:
                 inner = load(m, f"{one.data.name}.{member}")
                 assert inner is not None
                 return inner
-        getter = m.heap.get(one, "__getattr__")
-        if getter.single is not ABSENT:
-            return m.attribute(module, member)
+        if one.kind != "module" or m.heap.get(one, "__getattr__").single is not ABSENT:
+            value = attribute_or_absent(m, one, member)
+    if value.single is ABSENT:
         m.throw_new("ImportError", f"cannot import name '{member}' from '{name}'")
     if value.may_be_absent:
         m.may_throw("ImportError")
@@ -203,7 +213,7 @@ def _member(m: Machine, module: Value, name: str, member: str) -> Value:
 
 def _import_all(m: Machine, module: Value) -> None:
     one = module.single
-    if not isinstance(one, Obj) or one.kind == "symbol":
+    if not isinstance(one, Obj) or one.kind != "module":
         m.star_of_library(one.name if isinstance(one, Obj) else "")
         return
     listed = m.heap.get(one, "__all__")

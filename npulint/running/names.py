@@ -5,9 +5,19 @@ from __future__ import annotations
 import builtins
 
 from npulint.running.machine import Frame, Machine
-from npulint.values.value import ABSENT, ABSENT_VALUE, Value, joined
+from npulint.values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Value, joined
 
-_BUILTINS = frozenset(dir(builtins)) | {"reveal_value", "reveal_runs"}
+
+def _is_special(name: str) -> bool:
+    """Whether it is a name that Python gives a meaning: modules have many that are not modelled."""
+    return name.startswith("__") and name.endswith("__")
+
+
+_BUILTINS = frozenset(name for name in dir(builtins) if not _is_special(name)) | {
+    "__import__",
+    "reveal_value",
+    "reveal_runs",
+}
 
 
 def look_up(m: Machine, name: str) -> Value:
@@ -16,7 +26,7 @@ def look_up(m: Machine, name: str) -> Value:
     name = m.mangled(written)
     parts: list[Value] = []
     home = home_of(frame, written)
-    while home is not None:
+    if home is not None:
         value = m.heap.get(home.locals, name)
         if not value.may_be_absent:
             return value if not parts else joined([*parts, value])
@@ -24,7 +34,6 @@ def look_up(m: Machine, name: str) -> Value:
             parts.append(value.without(ABSENT))
         if not home.scope.is_class:
             return _maybe_unbound(m, name, parts, "UnboundLocalError" if home is frame else "NameError")
-        home = _around(home, written)
     value = m.heap.get(frame.module, name)
     if not value.may_be_absent:
         return value if not parts else joined([*parts, value])
@@ -43,6 +52,8 @@ def look_up(m: Machine, name: str) -> Value:
 
 
 def _maybe_unbound(m: Machine, name: str, parts: list[Value], error: str = "NameError") -> Value:
+    if not parts and _is_special(name):
+        parts = [UNKNOWN]
     if not parts:
         m.throw_new(error, f"name '{name}' is not defined")
     m.may_throw(error)

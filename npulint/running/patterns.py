@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from npulint.running import attributes, expressions, items
+from npulint.running.exceptions import attribute_or_absent
 from npulint.running.machine import Machine
 from npulint.running.names import bind
 from npulint.running.truth import truth
 from npulint.values.heap import key_of
+from npulint.values.hosted import Unhosted, hosted
 from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value, const, joined
 
 Captures = dict[str, Value]
@@ -122,8 +125,9 @@ def _mapping(m: Machine, pattern: ast.MatchMapping, subject: Value, captures: Ca
         answer = matches(m, part, value.without(ABSENT), captures)
         answers.append(None if answer and value.may_be_absent else answer)
     if pattern.rest is not None:
-        captures[pattern.rest] = UNKNOWN
-        m.unseen("", [subject])
+        captures[pattern.rest] = items.copy_of(m, held)
+        for key in pattern.keys:
+            items.delete_item(m, captures[pattern.rest], m.evaluate(key))
     return _all(answers)
 
 
@@ -131,26 +135,18 @@ def _class(m: Machine, pattern: ast.MatchClass, subject: Value, captures: Captur
     answer = truth(m, m.call_library_values("builtins.isinstance", [subject, m.evaluate(pattern.cls)]))
     if answer is False:
         return False
-    if pattern.patterns:
-        if len(pattern.patterns) == 1 and not pattern.kwd_patterns:
-            one = m.evaluate(pattern.cls).single
-            if isinstance(one, Obj) and one.name in (
-                "builtins.int",
-                "builtins.str",
-                "builtins.float",
-                "builtins.bool",
-                "builtins.dict",
-                "builtins.list",
-                "builtins.tuple",
-            ):
-                inner = matches(m, pattern.patterns[0], subject, captures)
-                return _all([answer, inner])
+    cls = m.evaluate(pattern.cls).single
+    if len(pattern.patterns) == 1 and not pattern.kwd_patterns and isinstance(cls, Obj) and cls.name in _WHOLE:
+        return _all([answer, matches(m, pattern.patterns[0], subject, captures)])
+    positional = _positional_names(m, cls) if pattern.patterns else []
+    if positional is None or len(positional) < len(pattern.patterns):
         _capture_all(m, pattern, subject, captures)
         return None
+    names = [*positional[: len(pattern.patterns)], *pattern.kwd_attrs]
     answers: list[bool | None] = [answer]
-    for name, part in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
+    for name, part in zip(names, [*pattern.patterns, *pattern.kwd_patterns], strict=True):
         single = subject.single
-        value = attributes.attribute_of(m, single, name) if isinstance(single, (Const, Obj)) else UNKNOWN
+        value = attribute_or_absent(m, single, name) if isinstance(single, (Const, Obj)) else UNKNOWN
         if value.single is ABSENT:
             return False
         if value.may_be_absent:
@@ -158,3 +154,22 @@ def _class(m: Machine, pattern: ast.MatchClass, subject: Value, captures: Captur
             value = value.without(ABSENT)
         answers.append(matches(m, part, value, captures))
     return _all(answers)
+
+
+_WHOLE: Final = frozenset(f"builtins.{name}" for name in ("int", "str", "float", "bool", "dict", "list", "tuple"))
+"""Classes whose pattern with one position matches the subject itself."""
+
+
+def _positional_names(m: Machine, cls: object) -> list[str] | None:
+    """The attributes that the positions of a pattern of a class mean; None if they are not known."""
+    if not isinstance(cls, Obj) or cls.kind != "class" or m.class_extends_unseen(cls):
+        return None
+    named, _ = attributes.class_attribute(m, cls, "__match_args__")
+    if named.single is not ABSENT:
+        try:
+            given = hosted(named, m.heap)
+        except Unhosted:
+            return None
+        return [str(name) for name in given] if isinstance(given, tuple) else None
+    record = next((m.records[base] for base in m.mro(cls) if base in m.records), None)
+    return None if record is None else [one.name for one in record.fields if one.is_argument and not one.keyword_only]

@@ -54,11 +54,23 @@ def is_same(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
         return None if left == right else False
     if isinstance(left, Obj) and isinstance(right, Obj):
         if left is right:
-            return None if left.many or left.kind == "method" else True
-        if left.kind == right.kind == "method":
-            return None
-        return False
-    return False
+            return None if left.many or left.kind == "method" or left.name.startswith("<") else True
+        if left.kind == right.kind and left.kind in ("method", "tuple", "symbol"):
+            return None if left.kind != "symbol" or not _are_built_in(left, right) else False
+        return None if _may_be_anything(left) or _may_be_anything(right) else False
+    return None if any(isinstance(one, Obj) and _may_be_anything(one) for one in (left, right)) else False
+
+
+def _are_built_in(left: Obj, right: Obj) -> bool:
+    return left.name.startswith("builtins.") and right.name.startswith("builtins.")
+
+
+def _may_be_anything(one: Obj) -> bool:
+    """Whether what a library has by a name may be anything: None, or an object of the program. Modules and classes,
+    which have their usual names, are not."""
+    last = one.name.rpartition(".")[2]
+    is_class = last[:1].isupper() and not last.isupper()
+    return one.kind == "symbol" and "." in one.name and not (is_class or one.name.startswith("builtins."))
 
 
 def same(m: Machine, left: Value, right: Value) -> Value:
@@ -88,6 +100,7 @@ def is_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
         and isinstance(left, Obj)
         and not left.many
         and left.kind in ("symbol", "class", "function", "module")
+        and not left.name.startswith("<")
     ):
         return True
     path = _path_equality(left, right)
@@ -100,6 +113,13 @@ def is_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
     except Unhosted:
         pass
     return _structures_equal(m, left, right)
+
+
+def is_found(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
+    """Whether a container takes two alternatives for the same; None if that is not known. An object is found even if
+    it does not equal itself."""
+    answer = is_same(m, left, right) or is_equal(m, left, right)
+    return None if answer is False and left == right and not isinstance(left, Obj) else answer
 
 
 def _path_equality(left: Const | Obj, right: Const | Obj) -> bool | None:

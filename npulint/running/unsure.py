@@ -14,7 +14,8 @@ from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value
 def execute(m: Machine, work: Callable[[], object], is_kept: bool = False) -> Sequence[Cell]:
     """Do something that runs in some executions: what it writes is not known from here on, nor what probes see in it.
     `is_kept`: it may run again at any time, so what it writes stays unknown. Returns the cells that it writes."""
-    guards, m.guards = m.guards, [Guard(Region(m.store.serial))]
+    guard = Guard(Region(m.store.serial))
+    guards, m.guards = m.guards, [guard]
     probes, ends, frame = m.probes.seen_again(), len(m.ends), m.frame
     region = Region(m.store.serial)
     m.store.regions.append(region)
@@ -26,6 +27,7 @@ def execute(m: Machine, work: Callable[[], object], is_kept: bool = False) -> Se
     finally:
         m.guards, m.frame = guards, frame
         m.store.regions.remove(region)
+        may_end = any(is_normal for _, is_normal in m.ends[ends:]) or any(m.ends_normally(one) for one in guard.raised)
         del m.ends[ends:]
     m.probes.forget_since(probes)
     base.pins -= 1
@@ -38,6 +40,8 @@ def execute(m: Machine, work: Callable[[], object], is_kept: bool = False) -> Se
         m.store.write(owner, key, _unknown_content(content))
         if is_kept:
             m.heap.volatile.add((owner, key))
+    if may_end:
+        m.end(True, at_once=True)
     return [cell for cell in region.cells if cell[0] is not m.marks]
 
 
@@ -57,6 +61,10 @@ def _stays(one: object) -> bool:
 
 def call_back(m: Machine, function: Obj) -> None:
     """Let unknown code call a function of the program at any time from here on."""
+    cls = function.cls if function.kind == "instance" else function if function.kind == "class" else None
+    for base in () if cls is None or cls in m.enums else m.mro(cls):
+        if base.kind == "class":
+            m.heap.let_go_class(base, function.kind == "class")
     if function.kind == "instance":
         for method in m.own_methods(function):
             execute(m, functools.partial(m.call, method, Arguments(rest=UNKNOWN, options=UNKNOWN)), is_kept=True)

@@ -18,6 +18,9 @@ _CALLED: Final = frozenset(
 )
 
 
+_METHODS: Final = _CALLED | {"property", "classmethod", "staticmethod"}
+
+
 class Heap:
     """Makes, reads and writes objects in the current state."""
 
@@ -200,7 +203,7 @@ class Heap:
         callables: list[Obj] = []
         while pending:
             owner = pending.pop()
-            if owner in seen or owner.kind in ("symbol", "module"):
+            if owner in seen or owner.kind == "symbol":
                 continue
             seen.add(owner)
             if owner.kind in ("classmethod", "staticmethod", "property"):
@@ -215,6 +218,29 @@ class Heap:
                 callables.append(owner)
             pending += self._let_go(owner)
         return callables
+
+    def let_go_class(self, cls: Obj, is_given: bool) -> None:
+        """Let unseen code change the attributes of a class, its methods only where the class itself `is_given`."""
+        for key in self.layout_of(cls).keys:
+            value = self.get(cls, key)
+            is_method = any(isinstance(one, Obj) and one.kind in _METHODS for one in value.alternatives)
+            if is_given or not (is_method or str(key).startswith("__")):
+                self.store.write(cls, key, UNKNOWN.joined(value))
+        cls.leaked = True
+        self.store.write(cls, ESCAPED, HAPPENED)
+
+    def reachable(self, values: Iterable[Value]) -> frozenset[Obj]:
+        """The objects among values, and those that these hold."""
+        found: dict[Obj, None] = {}
+        pending = list(values)
+        while pending:
+            for one in pending.pop().alternatives:
+                if isinstance(one, Obj) and one not in found:
+                    found[one] = None
+                    layout = self.layout_of(one)
+                    pending += [self.items_of(one).any_item, *(self.get(one, key) for key in layout.keys)]
+                    pending += [held for held in (layout.rest, one.items) if held is not None]
+        return frozenset(found)
 
     def _let_go(self, owner: Obj) -> list[Obj]:
         store = owner.store

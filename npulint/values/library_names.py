@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from typing import Final
 
 _KNOWN: Final = frozenset(
@@ -12,6 +13,7 @@ _KNOWN: Final = frozenset(
         " collections.OrderedDict collections.defaultdict contextlib.AbstractContextManager"
     ).split()
 )
+_KEEPING: Final = sys.stdlib_module_names | {"torch", "torchvision", "pytorch_lightning", "lightning", "transformers"}
 _TYPES: Final = frozenset(
     f"builtins.{name}"
     for name, one in vars(builtins).items()
@@ -22,6 +24,13 @@ _TYPES: Final = frozenset(
 def is_known_base(name: str) -> bool:
     """Whether nothing but what is modelled comes from a base class."""
     return name in _KNOWN or name in _TYPES
+
+
+def keeps_attributes(name: str) -> bool:
+    """Whether instances of classes that extend it have the attributes that they are given: a class of a library may
+    have a ``__setattr__`` of its own, which those of the standard library and of torch and what builds on it do not use
+    for plain values."""
+    return is_known_base(name) or name.partition(".")[0] in _KEEPING
 
 
 def is_class_name(name: str) -> bool:

@@ -47,6 +47,13 @@ def joined_path(heap: Heap, parts: list[Value]) -> Value | None:
     return None if base is None else _normalized(heap, base)
 
 
+def extended_path(heap: Heap, one: Obj, text: str) -> Value:
+    """The text of a path of the project with more text after it."""
+    if not one.name and not text.startswith("/"):
+        return unknown("", "str")  # of another folder beside the project
+    return _normalized(heap, f"{one.name}{text}".lstrip("/"))
+
+
 def _normalized(heap: Heap, path: str) -> Value:
     plain = posixpath.normpath(path) if path else ""
     is_known = not is_outside(plain) or posixpath.basename(plain) == ".."  # else it may lead back into the project

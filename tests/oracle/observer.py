@@ -91,7 +91,7 @@ def execute(words: list[str]) -> None:
         runpy.run_module(words[1], run_name="__main__", alter_sys=True)
         return
     main = types.ModuleType("__main__")
-    main.__dict__.update(__file__=words[0], __builtins__=builtins)
+    main.__dict__.update(__file__=os.path.abspath(words[0]), __builtins__=builtins)
     sys.modules["__main__"] = main
     with open(words[0], encoding="utf-8") as file:
         code = compile(file.read(), os.path.abspath(words[0]), "exec")

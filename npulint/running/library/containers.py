@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable
 from typing import Final
 
 from npulint.running import expressions, items
 from npulint.running.loops import repeat
 from npulint.running.machine import Arguments, Machine
-from npulint.running.truth import is_equal, truth
+from npulint.running.truth import is_found, truth
 from npulint.values.heap import key_of, value_of_key
 from npulint.values.hosted import Unhosted, hosted
 from npulint.values.objects import EMPTY, ITEMS, LAYOUT, Items
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Obj, Value, const, joined, truth_value, unknown
+from npulint.values.value import ABSENT, NONE, TRUE, UNKNOWN, Const, Obj, Value, const, joined, truth_value, unknown
 
 Method = Callable[[Machine, Obj, Arguments, ast.AST | None], Value]
 
@@ -67,7 +68,7 @@ def _position(m: Machine, content: Items, value: Value) -> int | None:
         return None
     for index, item in enumerate(content.items):
         other = item.single
-        same = is_equal(m, other, one) if isinstance(other, (Const, Obj)) else None
+        same = is_found(m, other, one) if isinstance(other, (Const, Obj)) else None
         if same:
             return index
         if same is None:
@@ -127,8 +128,9 @@ def _sort(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) ->
     return NONE
 
 
-def sorted_items(m: Machine, content: Items, arguments: Arguments) -> Items:
-    """The items in the order of ``sorted(..., key=..., reverse=...)``."""
+def sorted_items(m: Machine, content: Items, arguments: Arguments, in_any_order: bool = False) -> Items:
+    """The items in the order of ``sorted(..., key=..., reverse=...)``; equal ones stay in their order, which is not
+    known where they came `in_any_order`."""
     key = arguments.keywords.get("key", NONE)
     reverse = truth(m, arguments.keywords.get("reverse", const(False)))
     if content.items is None or reverse is None:
@@ -153,6 +155,8 @@ def sorted_items(m: Machine, content: Items, arguments: Arguments) -> Items:
         return Items(None, content.any_item) if len(content.items) > 1 else content
     except TypeError as error:
         m.throw_new("TypeError", str(error))
+    if in_any_order and any(plain[one] == plain[other] for one, other in itertools.pairwise(order)):
+        return Items(None, content.any_item)
     return Items(tuple(content.items[index] for index in order))
 
 
@@ -236,13 +240,14 @@ def _dict_pop(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None
 
 def _popitem(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     layout = m.heap.layout_of(owner)
-    if not m.heap.is_exact(owner) or not layout.is_ordered:
+    from_end = truth(m, arguments.get(0, "last") or TRUE)  # of an OrderedDict
+    if not m.heap.is_exact(owner) or not layout.is_ordered or from_end is None:
         m.may_throw("KeyError")
         m.heap.set_any(owner, Value((ABSENT,)))
         return UNKNOWN
     if not layout.keys:
         m.throw_new("KeyError", "popitem(): dictionary is empty")
-    key = layout.keys[-1]
+    key = layout.keys[-1 if from_end else 0]
     value = m.heap.get(owner, key)
     m.heap.delete(owner, key)
     return m.heap.sequence("tuple", [value_of_key(key, m.heap), value])

@@ -27,9 +27,14 @@ def project_path(m: Machine, value: Value) -> str | None:
     return relative_path(value, m.working_folder)
 
 
+def is_written(m: Machine, path: str) -> bool:
+    """Whether the program has written a file, or ("") one that is not known."""
+    return m.store.read(m.marks, (_WRITTEN, path)) is not None
+
+
 def _text(m: Machine, path: str) -> str | None:
     """The content of a file that the program has not written before."""
-    if any(m.store.read(m.marks, (_WRITTEN, one)) is not None for one in (path, "")):
+    if is_written(m, path) or is_written(m, ""):
         return None
     text = m.sources.content(path)
     if text is not None:
@@ -59,6 +64,8 @@ def open_file(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         m.may_throw()
         m.store.write(m.marks, (_WRITTEN, path or ""), HAPPENED)
         return Value((m.heap.make("file", "", data=None),))
+    if is_written(m, ""):
+        m.may_throw()  # it may be removed
     if path is None or not m.sources.exists(path):
         m.may_throw()
         return Value((m.heap.make("file", "", data=None),))
@@ -122,7 +129,7 @@ def iterate_file(m: Machine, one: Obj, consume: Callable[[Value], object]) -> No
 def exists(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``os.path.exists(path)`` gives."""
     path = project_path(m, arguments.positional[0]) if arguments.positional else None
-    if m.store.read(m.marks, (_WRITTEN, "")) is not None:
+    if is_written(m, ""):
         return EITHER
     return TRUE if path is not None and m.sources.exists(path) else EITHER
 

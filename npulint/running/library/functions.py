@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npulint.running import attributes, expressions, items, iterators
+from npulint.running.exceptions import attribute_or_absent, value_unless
 from npulint.running.library import containers, texts
 from npulint.running.loops import leave, repeat
 from npulint.running.machine import Arguments, Dead, Frame, Loop, Machine
@@ -15,9 +16,10 @@ from npulint.running.scopes import MODULE
 from npulint.running.truth import truth
 from npulint.values import operators
 from npulint.values.hosted import Unhosted, adopted, hosted, hosted_alternative
-from npulint.values.objects import Items
+from npulint.values.objects import ITEMS, LAYOUT, Items, Layout
 from npulint.values.value import (
     ABSENT,
+    ABSENT_VALUE,
     EITHER,
     FALSE,
     NONE,
@@ -311,7 +313,11 @@ def _dict(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _sorted(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    content = containers.sorted_items(m, _sortable(m, _first(arguments)), arguments)
+    one = _first(arguments).single
+    content = _sortable(m, _first(arguments))
+    content = containers.sorted_items(
+        m, content, arguments, isinstance(one, Obj) and one.kind in ("set", "dict", "view")
+    )
     return items.sequence_of(m, "list", content, site)
 
 
@@ -350,11 +356,7 @@ def _produce(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> None:
     elif name == "filter":
         items.iterate(m, given[1], lambda item: _if_accepted(m, given[0], item, consume))
     elif name == "reversed":
-        content = items.listed(m, given[0])
-        for item in items.sequence_of(
-            m, "list", Items(content.items[::-1]) if content.items is not None else content
-        ).alternatives:
-            items.iterate(m, Value((item,)), consume)
+        _reverse(m, given[0], consume)
     elif name == "iter":
         taken = iterators.taken_of_list(m, lazy)
         if taken is None:
@@ -370,6 +372,23 @@ def _produce(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> None:
             items.iterate(m, part, consume)
     else:
         _zip(m, name, arguments, consume)
+
+
+def _reverse(m: Machine, source: Value, consume: Callable[[Value], object]) -> None:
+    """The items of a list that may change meanwhile, or of a copy of another iterable, from its end."""
+    single = source.single
+    held = items.builtin_part(single) if isinstance(single, (Const, Obj)) else None
+    owner = held if isinstance(held, Obj) and held.kind == "list" else m.heap.make("list")
+    if owner is not held:
+        m.heap.put(owner, ITEMS, items.listed(m, source))
+    content = m.heap.items_of(owner)
+    for index in range(len(content.items or ()) - 1, -1, -1):
+        if content.items is None or index >= len(content.items):
+            break
+        consume(content.items[index])
+        content = m.heap.items_of(owner)
+    if content.items is None:
+        repeat(m, lambda: consume(content.any_item))
 
 
 def _produce_endlessly(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> None:
@@ -507,6 +526,8 @@ def _next(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     default = arguments.get(1)
     if isinstance(one, Obj) and one.kind == "instance":
         method = m.class_attribute(one, "__next__")
+        if method is not None and default is not None:
+            return value_unless(m, lambda: m.call(method, Arguments()), "StopIteration", default)
         if method is not None:
             return m.call(method, Arguments())
     if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
@@ -619,7 +640,9 @@ def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
     def with_default(one: Const | Obj, name: str) -> Value:
         assert default is not None
-        value = attributes.attribute_of(m, one, name)
+        value = attribute_or_absent(m, one, name)
+        if isinstance(one, Obj) and one.kind == "symbol" and m.heap.get(one, name).single is ABSENT:
+            return value.joined(default)  # it may not be there
         if not value.may_be_absent:
             return value
         return default if value.single is ABSENT else joined([value.without(ABSENT), default])
@@ -628,7 +651,7 @@ def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         m.may_throw("AttributeError")
         if any(isinstance(one, Obj) and one.cls is not None and one.cls.kind == "class" for one in holder.alternatives):
             return m.unseen("getattr()", [holder])
-        return UNKNOWN
+        return joined([attributes.any_of(m, one) for one in holder.alternatives] + [UNKNOWN])
 
     return items.each(m, arguments.positional[1], of, any_attribute)
 
@@ -641,7 +664,7 @@ def _hasattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     def of(one: Const | Obj) -> Value:
         if isinstance(one, Obj) and one.kind == "symbol" and m.heap.get(one, name).single is ABSENT:
             return EITHER
-        value = attributes.attribute_of(m, one, name)
+        value = attribute_or_absent(m, one, name)
         if value.single is ABSENT:
             return EITHER if name.startswith("__") else FALSE
         return EITHER if value.may_be_absent or value.is_open else TRUE
@@ -658,9 +681,7 @@ def _setattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         return NONE
 
     def any_name() -> Value:
-        for one in holder.alternatives:
-            if isinstance(one, Obj):
-                m.heap.set_any(one, value.joined(UNKNOWN))
+        attributes.change_any(m, holder, "__setattr__", value.joined(UNKNOWN))
         return NONE
 
     return items.each(m, name, of, any_name)
@@ -670,6 +691,9 @@ def _delattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     name = texts.known_text(arguments.positional[1])
     if name is not None:
         attributes.delete(m, arguments.positional[0], name)
+    else:
+        m.may_throw("AttributeError")
+        attributes.change_any(m, arguments.positional[0], "__delattr__", ABSENT_VALUE)
     return NONE
 
 
@@ -685,17 +709,15 @@ def _globals(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 def _locals(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     frame = m.frame
-    if frame.locals is frame.module:
-        return Value((m.namespace(frame.module),))
-    names = sorted(frame.scope.locals)
-    made = m.heap.mapping((), "dict", site)
-    owner = made.single
-    assert isinstance(owner, Obj)
-    for name in names:
-        value = m.heap.get(frame.locals, name)
-        if value.single is not ABSENT:
-            m.heap.set(owner, name, value)
-    return made
+    if frame.locals is frame.module or frame.scope.is_class:
+        return Value((m.namespace(frame.locals),))
+    entries = [(name, m.heap.get(frame.locals, name)) for name in sorted(frame.scope.locals)]
+    made = m.heap.make("dict", site=site)
+    m.heap.fill(made, [(name, value) for name, value in entries if value.single is not ABSENT])
+    is_nested = frame.outer is not None and frame.outer.locals is not frame.module
+    rest = UNKNOWN if is_nested else None  # what it uses of the functions around it is there as well
+    m.heap.store.write(made, LAYOUT, Layout(m.heap.layout_of(made).keys, False, rest))
+    return Value((made,))
 
 
 def _print(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -720,8 +742,8 @@ def _super(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _property(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    getter, setter = arguments.get(0, "fget") or NONE, arguments.get(1, "fset")
-    return Value((m.heap.make("property", data=(getter, setter)),))
+    functions = (arguments.get(0, "fget") or NONE, arguments.get(1, "fset"), arguments.get(2, "fdel"))
+    return Value((m.heap.make("property", data=functions),))
 
 
 def _wrapped(kind: str) -> Function:
@@ -736,10 +758,14 @@ def _object(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _import(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    name = texts.known_text(_first(arguments))
+    name = texts.known_text(_first(arguments, "name"))
     if name is None:
-        return m.unseen("__import__()", arguments.all())
-    return m.import_module(name.partition(".")[0])
+        m.forget_all()
+        return UNKNOWN
+    last = m.import_module(name)
+    wanted, first = arguments.get(3, "fromlist"), m.import_module(name.partition(".")[0])
+    answer = False if wanted is None else truth(m, wanted)
+    return joined([first, last]) if answer is None else last if answer else first
 
 
 def _exec(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:

@@ -286,7 +286,8 @@ class _Build:
                 if kind is not None:
                     options["type"] = kind
             elif key == "default":
-                options["default"] = self._kept(value)
+                adds = _is_adding(arguments.keywords.get("action"))
+                options["default"] = self._plain(value) if adds else self._kept(value)
             elif key == "const":
                 options["const"] = self._kept(value)
             elif key == "choices":
@@ -418,6 +419,12 @@ _ARGPARSE_CONSTANTS: Final = {
     "argparse.ZERO_OR_MORE": argparse.ZERO_OR_MORE,
     "argparse.ONE_OR_MORE": argparse.ONE_OR_MORE,
 }
+
+
+def _is_adding(action: Value | None) -> bool:
+    """Whether an option copies its default and adds to it."""
+    one = None if action is None else action.single
+    return isinstance(one, Const) and one.value in ("append", "extend", "append_const")
 
 
 class _Kept:

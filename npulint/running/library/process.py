@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Final
 
 from npulint.running.library import texts
@@ -28,11 +29,11 @@ def variable(m: Machine, name: str) -> Value:
 
 def _from_outside(m: Machine, name: str) -> Value:
     """An environment variable that the program has not written."""
+    if m.store.read(m.heap.symbol(ENVIRONMENT), "<any>") is not None:
+        return Value((ABSENT,), True, "$", "str")
     given = m.environment.get(name)
     if given is not None:
         return const(given)
-    if m.store.read(m.heap.symbol(ENVIRONMENT), "<any>") is not None:
-        return UNKNOWN
     return Value((ABSENT,), True, f"${name}", "str")
 
 
@@ -51,9 +52,7 @@ def set_environment_item(m: Machine, owner: Obj, key: Value, value: Value) -> No
     """Execute ``os.environ[key] = value``; absent deletes it."""
     name = texts.known_text(key)
     if name is None:
-        for known in m.heap.layout_of(owner).keys:
-            m.heap.maybe_set(owner, known, unknown("$", "str"))
-        m.heap.put(owner, "<any>", UNKNOWN)
+        _forget(m)
         return
     if any(isinstance(one, Const) and not isinstance(one.value, str) for one in value.alternatives):
         m.throw_new("TypeError", "str expected")
@@ -63,6 +62,27 @@ def set_environment_item(m: Machine, owner: Obj, key: Value, value: Value) -> No
             m.throw(m.exception("KeyError", [key]))
         m.may_throw("KeyError")
     m.heap.set(owner, name, DELETED_VALUE if value.single is ABSENT else value)
+
+
+def _forget(m: Machine) -> None:
+    """Let any variable have been set or deleted."""
+    owner = m.heap.symbol(ENVIRONMENT)
+    for known in m.heap.layout_of(owner).keys:
+        m.heap.maybe_set(owner, known, DELETED_VALUE.joined(unknown("$", "str")))
+    m.heap.put(owner, "<any>", UNKNOWN)
+
+
+def change_environment(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What a method of ``os.environ`` gives that is not modelled."""
+    _forget(m)
+    return m.unseen("os.environ", arguments.all())
+
+
+def _of_copy(name: str) -> Callable[[Machine, Arguments, ast.AST | None], Value]:
+    def method(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        return m.call(m.attribute(environment_copy(m, Arguments(), site), name), arguments, site)
+
+    return method
 
 
 def environment_contains(m: Machine, owner: Obj, item: Value) -> Value:
@@ -90,10 +110,13 @@ def getenv(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 def pop_variable(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``os.environ.pop(name, default)`` gives."""
-    result = getenv(m, arguments, site)
-    name = texts.known_text(arguments.positional[0])
-    if name is not None:
-        m.heap.set(m.heap.symbol(ENVIRONMENT), name, DELETED_VALUE)
+    owner, key, default = m.heap.symbol(ENVIRONMENT), arguments.positional[0], arguments.get(1, "default")
+    result = environment_item(m, owner, key) if default is None else getenv(m, arguments, site)
+    name = texts.known_text(key)
+    if name is None:
+        _forget(m)
+    else:
+        m.heap.set(owner, name, DELETED_VALUE)
     return result
 
 
@@ -139,9 +162,9 @@ def copy_environment_into(m: Machine, held: Obj, owner: Obj) -> None:
     """Let a dict be updated with the environment."""
     copied = environment_copy(m, Arguments(), None).single
     assert isinstance(copied, Obj)
-    for key, value in m.heap.entries(copied):
-        m.heap.set(owner, key, value)
     m.heap.set_any(owner, unknown("$", "str"))
+    for key, value in m.heap.entries(copied):
+        m.heap.set(owner, key, value.without(ABSENT).joined(m.heap.get(owner, key)) if value.may_be_absent else value)
 
 
 LIBRARY = {
@@ -151,4 +174,6 @@ LIBRARY = {
     "os.environ.setdefault": set_default_variable,
     "os.environ.update": update_environment,
     "os.environ.copy": environment_copy,
+    **{f"os.environ.{name}": _of_copy(name) for name in ("items", "keys", "values", "__contains__", "__getitem__")},
+    **{f"os.environ.{name}": change_environment for name in ("clear", "popitem", "__setitem__", "__delitem__")},
 }

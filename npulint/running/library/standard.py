@@ -191,9 +191,12 @@ def _deepcopy(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return items.each(m, given, lambda one: copied(m, one, True, {}), lambda: unknown(given.reason, given.hint))
 
 
+_NOT_COPIED: Final = frozenset(("symbol", "function", "class", "module"))
+
+
 def copied(m: Machine, one: Const | Obj, deep: bool, done: dict[Obj, Value]) -> Value:
     """A copy of an alternative, with copies of all that it holds where `deep`."""
-    if isinstance(one, Const) or one.kind in ("symbol", "function", "class", "module", "method"):
+    if isinstance(one, Const) or one.kind in _NOT_COPIED or (one.kind == "method" and not deep):
         return Value((one,))
     if one in done:
         return done[one]
@@ -240,8 +243,14 @@ def _copied_value(m: Machine, value: Value, copies: bool, done: dict[Obj, Value]
 
 
 def _partial(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    function = _first(arguments)
     given = Arguments(arguments.positional[1:], arguments.keywords, arguments.rest, arguments.options)
-    return Value((m.heap.make("partial", data=(_first(arguments), given)),))
+    inner = function.single
+    if isinstance(inner, Obj) and inner.kind == "partial" and inner.data[1].is_exact:
+        function, before = inner.data
+        positional, keywords = [*before.positional, *given.positional], {**before.keywords, **given.keywords}
+        given = Arguments(positional, keywords, given.rest, given.options)
+    return Value((m.heap.make("partial", data=(function, given)),))
 
 
 def _reduce(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -291,6 +300,8 @@ def _plain_number(value: object) -> object:
 
 def call_cached(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a function gives that keeps its results by its arguments."""
+    for value in arguments.all():
+        items.refuse_unhashable(m, value)
     try:
         plain = [_plain_number(hosted(value, m.heap)) for value in arguments.positional]
         named = sorted((k, repr(_plain_number(hosted(v, m.heap)))) for k, v in arguments.keywords.items())
@@ -442,6 +453,8 @@ def _fields(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         return UNKNOWN
     made = []
     for field in record.fields:
+        if not field.is_stored:
+            continue
         entry = m.heap.make("instance", "Field", m.heap.symbol("dataclasses.Field"))
         m.heap.fill(entry, [("name", const(field.name)), ("default", field.default or UNKNOWN), ("type", UNKNOWN)])
         made.append(Value((entry,)))
@@ -460,6 +473,13 @@ def _namedtuple(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value
     defaults = arguments.keywords.get("defaults")
     values = list(items.listed(m, defaults).items or ()) if defaults is not None else []
     return Value((records.named_tuple_class(m, name, names, values),))
+
+
+def _unique(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    one = _first(arguments).single
+    if isinstance(one, Obj) and one in m.enums and len(m.enum_members(one)) < len(m.enums[one][1]):
+        m.throw_new("ValueError", "duplicate values found")
+    return _first(arguments)
 
 
 def _auto(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -634,6 +654,13 @@ def _type_alias(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value
     return UNKNOWN
 
 
+LOGGER: Final = "<logger>"
+
+
+def _logger(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    return Value((m.heap.symbol(LOGGER),))
+
+
 STANDARD: Final[dict[str, Function]] = {
     **{f"builtins.{name}": function for name, function in FUNCTIONS.items()},
     "builtins.exit": _exit,
@@ -697,7 +724,7 @@ STANDARD: Final[dict[str, Function]] = {
     "collections.Counter": _opaque("collections.Counter()"),
     "collections.deque": _opaque("collections.deque()"),
     "enum.auto": _auto,
-    "enum.unique": _identity,
+    "enum.unique": _unique,
     "types.SimpleNamespace": _namespace,
     "argparse.Namespace": _namespace,
     "types.MappingProxyType": _opaque("types.MappingProxyType()"),
@@ -729,6 +756,7 @@ STANDARD: Final[dict[str, Function]] = {
     "warnings.warn": _warn,
     "atexit.register": _register_exit,
     "asyncio.run": _run_coroutine,
+    "logging.getLogger": _logger,
 }
 """By canonical name the functions that are modelled."""
 
@@ -739,11 +767,23 @@ QUIET: Final = frozenset(
         "os.path.getsize random.seed random.random random.randint random.uniform random.randrange "
         "random.getrandbits random.gauss datetime.datetime.now time.strftime sys.stdout.write "
         "sys.stdout.flush sys.stderr.write gc.collect inspect.isclass inspect.isfunction inspect.signature "
-        "platform.system platform.node socket.gethostname shutil.copy shutil.rmtree pprint.pprint "
+        "platform.system platform.node socket.gethostname shutil.copy shutil.rmtree "
         "tempfile.mkdtemp "
     ).split()
 )
 """Functions of the standard library that neither change nor call what they are given."""
+
+READING: Final = frozenset(
+    (
+        *(
+            f"{owner}.{name}"
+            for owner in ("logging", LOGGER)
+            for name in "debug info warning warn error critical exception log".split()
+        ),
+        *"json.dump yaml.dump yaml.safe_dump pickle.dump pickle.dumps torch.save pprint.pprint pprint.pformat".split(),
+    )
+)
+"""Functions that change nothing of what they are given, and call of it only what makes a text or a copy."""
 
 HINTS: Final = {
     "time.time": "float",
