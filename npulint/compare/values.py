@@ -79,10 +79,10 @@ class Comparer:
             one, other = left.argument.expr, right.argument.expr
             written = _written(one, other, self)
             calculated = bool(one.operator and other.operator)
-            if written == SAME and not closely and self._are_alike_in_value(one, other):
+            if written == SAME and (one.is_literal or not (closely or self._may_differ(one, other))):
                 return ValueAnswer(SAME)
         first, second = left.traced(self._reference), right.traced(self._migrated)
-        is_known_once = written == SAME and first.known != second.known
+        is_known_once = written == SAME and self._is_known_once(left, first, right, second)
         written = UNKNOWN if is_known_once else written
         texts = left.text(first), right.text(second)
         if texts[0] == texts[1] and left.argument is not None and right.argument is not None:
@@ -102,15 +102,20 @@ class Comparer:
     def _is_overwritten(value: ComparedValue, tracer: Tracer) -> bool:
         return value.argument is not None and tracer.is_unread(value.argument.expr)
 
-    def _are_alike_in_value(self, one: Expr, other: Expr) -> bool:
-        """Whether nothing speaks against that two expressions that are written alike have the same value: neither
-        their values, nor that one is known and the other depends on something else."""
-        if one.is_literal:
-            return True
-        first, second = self._reference.trace(one), self._migrated.trace(other)
-        if first.known and second.known:
-            return canonical(first.value) == canonical(second.value)
-        return first.known == second.known
+    def _may_differ(self, one: Expr, other: Expr) -> bool:
+        """Whether two expressions that are written alike may have different values where they are executed."""
+        first, second = self._reference.executed(one), self._migrated.executed(other)
+        if first is None or second is None:
+            return False
+        return not (first.known and second.known and canonical(first.single) == canonical(second.single))
+
+    def _is_known_once(self, left: ComparedValue, first: Traced, right: ComparedValue, second: Traced) -> bool:
+        """Whether the value of one side is known, and that of the other depends on something that is not."""
+        if first.known == second.known or left.argument is None or right.argument is None:
+            return False
+        if first.known:
+            return self._migrated.is_left_open(right.argument.expr)
+        return self._reference.is_left_open(left.argument.expr)
 
     def evaluated(self, a: Expr, b: Expr) -> str:
         """Compare two expressions by their values."""

@@ -106,6 +106,12 @@ class Execution:
         found = joined([literal(frozen(value)) for value in seen.values])
         return found.through(*way) if way else found
 
+    def depends_on_option(self, expr: Expr) -> bool:
+        """Whether the value of an expression is not known because the start may pass any for an option."""
+        node = self._nodes.get((expr.module.path, id(expr.value))) if self._shown is not None else None
+        seen = None if node is None or self._shown is None else self._shown.get(node)
+        return seen is not None and seen.values is None and seen.reason.startswith("--")
+
     def field(self, bind: AssignmentSite) -> Found | None:
         """The values that a field of a data class has in the instances that are made; None where that is not told."""
         owner, path = bind.scope, self._sources.below(bind.scope.path)

@@ -25,15 +25,17 @@ class Content(Protocol):
 
 class Layer:
     """The cells that were written since the state of `parent`. Objects with a `serial` number below its own existed
-    then. With `forgets`, objects up to that number may hold anything."""
+    then. With `forgets`, objects up to that number may hold anything. `inherited` keeps what was looked up in the layers
+    below, which do not change while this one stands on them."""
 
-    __slots__ = ("cells", "depth", "forgets", "parent", "pins", "serial")
+    __slots__ = ("cells", "depth", "forgets", "inherited", "parent", "pins", "serial")
 
     def __init__(self, parent: Layer | None, serial: int) -> None:
         self.parent = parent
         self.serial = serial
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.cells: dict[Cell, Content] = {}
+        self.inherited: dict[Cell, Content | None] = {}
         self.pins = 0
         self.forgets = -1
 
@@ -68,15 +70,39 @@ class Store:
     def read(self, owner: Obj, key: object) -> Content | None:
         """What a cell holds; None if it was never written."""
         cell = (owner, key)
-        layer: Layer | None = self.layer
+        layer = self.layer
+        content = layer.cells.get(cell)
+        if content is not None:
+            return content
+        if owner.serial >= layer.serial:  # it did not exist when the layers below were written
+            return None
+        if layer.forgets >= owner.serial >= 0:
+            return UNKNOWN
+        if cell in layer.inherited:
+            return layer.inherited[cell]
+        return self._inherited(cell, layer)
+
+    @staticmethod
+    def _inherited(cell: Cell, top: Layer) -> Content | None:
+        """What the layers below one hold; all of them keep the answer."""
+        passed = [top]
+        content: Content | None = None
+        layer = top.parent
         while layer is not None:
             content = layer.cells.get(cell)
-            if content is not None:
-                return content
-            if layer.forgets >= owner.serial >= 0:
-                return UNKNOWN
+            if content is not None or cell[0].serial >= layer.serial:
+                break
+            if layer.forgets >= cell[0].serial >= 0:
+                content = UNKNOWN
+                break
+            if cell in layer.inherited:
+                content = layer.inherited[cell]
+                break
+            passed.append(layer)
             layer = layer.parent
-        return None
+        for one in passed:
+            one.inherited[cell] = content
+        return content
 
     def write(self, owner: Obj, key: object, content: Content) -> None:
         cell = (owner, key)

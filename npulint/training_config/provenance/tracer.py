@@ -97,6 +97,14 @@ class Tracer:
         is_dict = found is not None and any(isinstance(value, ValuePairs) for value in found.values)
         return None if is_dict and expr.call is not None else found  # whose arguments are compared
 
+    def is_left_open(self, expr: Expr) -> bool:
+        """Whether the start executes an expression whose value depends on something else than an option, which is
+        compared by itself."""
+        executed = self.executed(expr)
+        if self._execution is None or executed is None or executed.values:
+            return False
+        return not self._execution.depends_on_option(expr)
+
     def field(self, bind: AssignmentSite) -> Traced | None:
         """The value that a field of a data class has in the instances that the start makes; None where that is not
         told."""
