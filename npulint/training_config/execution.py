@@ -28,7 +28,8 @@ from npulint.training_config.provenance.plain import UNKNOWN, Found, joined, lit
 from npulint.training_config.provenance.written import written
 from npulint.values.value import Value
 
-_MOST_STEPS: Final = 60_000
+_MOST_STEPS: Final = 60_000  # of one start
+_MOST_OF_ALL: Final = 150_000  # of all starts of one side
 _KINDS: Final = ("shell", "makefile", "dockerfile")
 
 
@@ -38,6 +39,7 @@ class ProgramSources:
     def __init__(self, root: str, sources: Sequence[SourceFile]) -> None:
         self.root = "" if root in (".", "") else root
         self._sources = sources
+        self.steps_left = _MOST_OF_ALL
 
     @cached_property
     def files(self) -> ProjectFiles | None:
@@ -92,10 +94,11 @@ class Execution:
     def found(self, expr: Expr) -> Found | None:
         """The values that an expression has, none where they are not known; None where the execution does not reach
         the expression, or was not followed to its end."""
-        if self._shown is None:
-            return None
-        node = self._nodes.get((expr.module.path, id(expr.value)))
+        node = self._node(expr)
         return None if node is None else self._found(node, written(expr))
+
+    def _node(self, expr: Expr) -> ast.expr | None:
+        return None if self._shown is None else self._nodes.get((expr.module.path, id(expr.value)))
 
     def _found(self, watched: Observable, name: str) -> Found | None:
         seen = None if self._shown is None else self._shown.get(watched)
@@ -108,8 +111,8 @@ class Execution:
 
     def depends_on_option(self, expr: Expr) -> bool:
         """Whether the value of an expression is not known because the start may pass any for an option."""
-        node = self._nodes.get((expr.module.path, id(expr.value))) if self._shown is not None else None
-        seen = None if node is None or self._shown is None else self._shown.get(node)
+        node = self._node(expr)
+        seen = self._shown.get(node) if self._shown is not None and node is not None else None
         return seen is not None and seen.values is None and seen.reason.startswith("--")
 
     def field(self, bind: AssignmentSite) -> Found | None:
@@ -124,11 +127,12 @@ class Execution:
     def is_unread(self, expr: Expr) -> bool:
         """Whether the program keeps the value of a literal somewhere, but never reads it from there: it is overwritten
         before."""
-        shown, node = self._shown, self._nodes.get((expr.module.path, id(expr.value)))
-        literal_node = node.operand if isinstance(node, ast.UnaryOp) else node
-        value = self._literals.get(literal_node) if isinstance(literal_node, ast.Constant) else None
-        root = None if value is None or value.origin is None or shown is None else value.origin.root
-        return root is not None and root.is_stored and not root.is_read
+        node = self._node(expr)
+        constant = node.operand if isinstance(node, ast.UnaryOp) else node
+        value = self._literals.get(constant) if isinstance(constant, ast.Constant) else None
+        if value is None or value.origin is None:
+            return False
+        return value.origin.root.is_stored and not value.origin.root.is_read
 
     @cached_property
     def _shown(self) -> dict[Observable, Shown] | None:
@@ -142,6 +146,10 @@ class Execution:
                 nodes = nodes_of(module.code, tree, files.content(path) or "")
                 self._nodes.update(((module.path, key), node) for key, node in nodes.items())
         watched = frozenset(node for node in self._nodes.values() if not isinstance(node, ast.Constant))
-        engine, reason = in_deep_stack(lambda: executed(files, self._start, watched, _MOST_STEPS))
+        most = min(_MOST_STEPS, self._sources.steps_left)
+        if most <= 0:
+            return None
+        engine, reason = in_deep_stack(lambda: executed(files, self._start, watched, most))
+        self._sources.steps_left -= engine.steps
         self._literals = engine.literals
         return None if reason else engine.probes.shown

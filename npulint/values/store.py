@@ -25,8 +25,8 @@ class Content(Protocol):
 
 class Layer:
     """The cells that were written since the state of `parent`. Objects with a `serial` number below its own existed
-    then. With `forgets`, objects up to that number may hold anything. `inherited` keeps what was looked up in the layers
-    below, which do not change while this one stands on them."""
+    then. With `forgets`, objects up to that number may hold anything. `inherited` keeps what was looked up in the
+    layers below, which do not change while this one stands on them."""
 
     __slots__ = ("cells", "depth", "forgets", "inherited", "parent", "pins", "serial")
 
