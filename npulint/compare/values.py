@@ -107,7 +107,9 @@ class Comparer:
         first, second = self._reference.executed(one), self._migrated.executed(other)
         if first is None or second is None:
             return False
-        return not (first.known and second.known and canonical(first.single) == canonical(second.single))
+        if first.known and second.known:
+            return canonical(first.single) != canonical(second.single)
+        return first.known != second.known
 
     def _is_known_once(self, left: ComparedValue, first: Traced, right: ComparedValue, second: Traced) -> bool:
         """Whether the value of one side is known, and that of the other depends on something that is not."""

@@ -11,7 +11,7 @@ from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value
 
 _PASSES = 3  # before what still changes is given up
 _PASSES_WITH_NEW_OBJECTS = 6  # before what each pass makes anew is given up
-_STEPS, _STEPS_WITHIN = 8_000, 1_500  # of a loop that is executed turn by turn; within another of unknown length
+_SHARE, _SHARE_WITHIN = 19, 100  # of all steps for a loop that is executed turn by turn; within one of unknown length
 _MOST_PASSES = 14
 
 
@@ -89,7 +89,7 @@ class Turns:
 
     def __init__(self, m: Machine) -> None:
         self._machine = m
-        self._last = m.steps + (_STEPS_WITHIN if m.heap.repetition else _STEPS)
+        self._last = m.steps + m.most_steps // (_SHARE_WITHIN if m.heap.repetition else _SHARE)
 
     def go_on(self) -> bool:
         """Whether the next turn is executed by itself."""

@@ -28,8 +28,8 @@ from npulint.training_config.provenance.plain import UNKNOWN, Found, joined, lit
 from npulint.training_config.provenance.written import written
 from npulint.values.value import Value
 
-_MOST_STEPS: Final = 60_000  # of one start
-_MOST_OF_ALL: Final = 150_000  # of all starts of one side
+_MOST_STEPS: Final = 30_000  # of one start
+_MOST_OF_ALL: Final = 60_000  # of all starts of one side
 _KINDS: Final = ("shell", "makefile", "dockerfile")
 
 
@@ -40,6 +40,8 @@ class ProgramSources:
         self.root = "" if root in (".", "") else root
         self._sources = sources
         self.steps_left = _MOST_OF_ALL
+        self._nodes: dict[str, dict[int, ast.expr]] = {}
+        self._classes: dict[str, dict[int, ast.ClassDef]] = {}
 
     @cached_property
     def files(self) -> ProjectFiles | None:
@@ -59,6 +61,27 @@ class ProgramSources:
     def shown(self, path: str) -> str:
         """A path below the root as findings show it."""
         return posixpath.join(self.root, path)
+
+    def nodes(self, module: Module) -> dict[int, ast.expr]:
+        """The expression nodes of the values in the records of a module, by the identity of the value."""
+        if module.path not in self._nodes:
+            tree, text = self._parsed(module.path)
+            self._nodes[module.path] = {} if tree is None else nodes_of(module.code, tree, text)
+        return self._nodes[module.path]
+
+    def classes(self, module: Module) -> dict[int, ast.ClassDef]:
+        """The classes of a module by the lines that they begin on."""
+        if module.path not in self._classes:
+            tree, _ = self._parsed(module.path)
+            nodes = () if tree is None else ast.walk(tree)
+            self._classes[module.path] = {node.lineno: node for node in nodes if isinstance(node, ast.ClassDef)}
+        return self._classes[module.path]
+
+    def _parsed(self, shown_path: str) -> tuple[ast.Module | None, str]:
+        path, files = self.below(shown_path), self.files
+        if files is None or not path or not files.has_script(path):
+            return None, ""
+        return files.tree(path), files.content(path) or ""
 
     def start(self, entry: str, launch: Launch | None) -> Start | None:
         """The start of a script by a launcher, or without one; None where it is not understood."""
@@ -88,7 +111,6 @@ class Execution:
 
     def __init__(self, sources: ProgramSources, start: Start, modules: Sequence[Module]) -> None:
         self._sources, self._start, self._modules = sources, start, modules
-        self._nodes: dict[tuple[str, int], ast.expr] = {}
         self._literals: dict[ast.Constant, Value] = {}
 
     def found(self, expr: Expr) -> Found | None:
@@ -98,7 +120,7 @@ class Execution:
         return None if node is None else self._found(node, written(expr))
 
     def _node(self, expr: Expr) -> ast.expr | None:
-        return None if self._shown is None else self._nodes.get((expr.module.path, id(expr.value)))
+        return None if self._shown is None else self._sources.nodes(expr.module).get(id(expr.value))
 
     def _found(self, watched: Observable, name: str) -> Found | None:
         seen = None if self._shown is None else self._shown.get(watched)
@@ -117,11 +139,8 @@ class Execution:
 
     def field(self, bind: AssignmentSite) -> Found | None:
         """The values that a field of a data class has in the instances that are made; None where that is not told."""
-        owner, path = bind.scope, self._sources.below(bind.scope.path)
-        files = self._sources.files
-        tree = files.tree(path) if files is not None and path and self._shown is not None else None
-        named = [] if tree is None else [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
-        node = next((one for one in named if one.lineno == owner.record.line), None)
+        owner = bind.scope
+        node = self._sources.classes(owner.module).get(owner.record.line) if self._shown is not None else None
         return None if node is None else self._found((node, bind.target), bind.target)
 
     def is_unread(self, expr: Expr) -> bool:
@@ -139,13 +158,8 @@ class Execution:
         files = self._sources.files
         if files is None or not self._modules:
             return None
-        for module in self._modules:
-            path = self._sources.below(module.path)
-            tree = files.tree(path) if path and files.has_script(path) else None
-            if tree is not None:
-                nodes = nodes_of(module.code, tree, files.content(path) or "")
-                self._nodes.update(((module.path, key), node) for key, node in nodes.items())
-        watched = frozenset(node for node in self._nodes.values() if not isinstance(node, ast.Constant))
+        nodes = (node for module in self._modules for node in self._sources.nodes(module).values())
+        watched = frozenset(node for node in nodes if not isinstance(node, ast.Constant))
         most = min(_MOST_STEPS, self._sources.steps_left)
         if most <= 0:
             return None
