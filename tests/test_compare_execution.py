@@ -102,15 +102,21 @@ def test_what_is_written_alike_differs_where_one_side_changes_it(way: str) -> No
 
 def test_a_value_that_is_open_on_one_side_is_not_the_same() -> None:
     text = (
-        "import tensorflow as tf\nimport horovod.tensorflow as hvd\n"
-        "def model_fn(features, labels, mode, params):\n"
-        "    loss = tf.losses.sparse_softmax_cross_entropy(labels, tf.layers.dense(features, 10))\n"
-        "    train = tf.train.MomentumOptimizer(params['lr'], 0.9).minimize(loss)\n"
-        "    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train)\n"
-        "tf.estimator.Estimator(model_fn, params={{'lr': 0.1{}}}).train(input_fn)\n"
+        "import torch\nimport horovod.torch as hvd\nC = {{'lr': 0.1{}}}\nmodel = torch.nn.Linear(64, 10)\n"
+        "optimizer = torch.optim.Adam(model.parameters(), lr=C['lr'])\nmodel(torch.ones(64)).sum().backward()\n"
+        "optimizer.step()\n"
     )
     rows = differences(text.format(" * hvd.size()"), text.format(""))
-    assert [(one.change, one.certain) for one in rows if one.part == "learning_rate"] == [("changed", False)]
+    assert ("changed", False) in [(one.change, one.certain) for one in rows if one.part == "learning_rate"]
+
+
+def test_what_a_library_reads_is_compared() -> None:
+    text = (
+        "import torch\ntorch.backends.cudnn.deterministic = {}\nmodel = torch.nn.Linear(64, 10)\n"
+        "optimizer = torch.optim.Adam(model.parameters())\nmodel(torch.ones(64)).sum().backward()\noptimizer.step()\n"
+    )
+    rows = short_differences(text.format(True), text.format(False))
+    assert [part for part, *_ in rows] == ["determinism"]
 
 
 # -- records and their nodes

@@ -82,7 +82,7 @@ class Comparer:
             if written == SAME and (one.is_literal or not (closely or self._may_differ(one, other))):
                 return ValueAnswer(SAME)
         first, second = left.traced(self._reference), right.traced(self._migrated)
-        is_known_once = written == SAME and self._is_known_once(left, first, right, second)
+        is_known_once = written == SAME and self._is_known_once(left, right)
         written = UNKNOWN if is_known_once else written
         texts = left.text(first), right.text(second)
         if texts[0] == texts[1] and left.argument is not None and right.argument is not None:
@@ -103,7 +103,10 @@ class Comparer:
         return value.argument is not None and tracer.is_unread(value.argument.expr)
 
     def _may_differ(self, one: Expr, other: Expr) -> bool:
-        """Whether two expressions that are written alike may have different values where they are executed."""
+        """Whether two expressions that are written alike may have different values where they are executed. What is
+        calculated differs with what it is calculated from, which is compared by itself."""
+        if one.operator not in ("", "[]", "."):
+            return False
         first, second = self._reference.executed(one), self._migrated.executed(other)
         if first is None or second is None:
             return False
@@ -111,13 +114,15 @@ class Comparer:
             return canonical(first.single) != canonical(second.single)
         return first.known != second.known
 
-    def _is_known_once(self, left: ComparedValue, first: Traced, right: ComparedValue, second: Traced) -> bool:
-        """Whether the value of one side is known, and that of the other depends on something that is not."""
-        if first.known == second.known or left.argument is None or right.argument is None:
+    def _is_known_once(self, left: ComparedValue, right: ComparedValue) -> bool:
+        """Whether the executions know the value of one side, and that of the other depends on something open."""
+        if left.argument is None or right.argument is None:
             return False
-        if first.known:
-            return self._migrated.is_left_open(right.argument.expr)
-        return self._reference.is_left_open(left.argument.expr)
+        one, other = left.argument.expr, right.argument.expr
+        first, second = self._reference.executed(one), self._migrated.executed(other)
+        if first is None or second is None or first.known == second.known:
+            return False
+        return self._migrated.is_left_open(other) if first.known else self._reference.is_left_open(one)
 
     def evaluated(self, a: Expr, b: Expr) -> str:
         """Compare two expressions by their values."""

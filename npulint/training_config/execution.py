@@ -30,6 +30,7 @@ from npulint.values.value import Value
 
 _MOST_STEPS: Final = 30_000  # of one start
 _MOST_OF_ALL: Final = 60_000  # of all starts of one side
+_LONGEST: Final = 60  # characters of an expression that is named
 _KINDS: Final = ("shell", "makefile", "dockerfile")
 
 
@@ -117,7 +118,11 @@ class Execution:
         """The values that an expression has, none where they are not known; None where the execution does not reach
         the expression, or was not followed to its end."""
         node = self._node(expr)
-        return None if node is None else self._found(node, written(expr))
+        found = None if node is None else self._found(node, written(expr))
+        if node is None or found is None or not found.provenance:
+            return found
+        name = written(expr) or ast.unparse(node)
+        return found.through(ProvenanceStep(expr.module.path, Span.at(expr.line), name[:_LONGEST]))
 
     def _node(self, expr: Expr) -> ast.expr | None:
         return None if self._shown is None else self._sources.nodes(expr.module).get(id(expr.value))

@@ -107,6 +107,8 @@ class Heap:
             content = _unsure(content)
         if content.__class__ is Value and content.origin is not None:
             content.origin.root.is_stored = True
+            if _is_read_elsewhere(owner):
+                content.origin.root.is_read = True
         self.store.write(owner, key, content)
 
     def items_of(self, owner: Obj) -> Items:
@@ -263,6 +265,15 @@ class Heap:
         if owner.kind != "tuple":
             self.store.write(store, ESCAPED, HAPPENED)
         return [one for value in held for one in value.alternatives if isinstance(one, Obj)]
+
+
+def _is_read_elsewhere(owner: Obj) -> bool:
+    """Whether a library may read what an object holds: its own objects, classes that extend its classes, instances."""
+    cls = owner if owner.kind == "class" else owner.cls
+    if owner.kind == "symbol" or cls is None or cls.kind != "class" or cls.data is None:
+        return owner.kind == "symbol"
+    bases = [base.name for base in cls.data.mro if base.kind == "symbol"]
+    return bool(cls.data.is_open or any(name != "builtins.object" for name in bases))
 
 
 def _nothing(value: Value) -> object:

@@ -328,12 +328,14 @@ def _found(here: Followed, tracer: Tracer) -> Found:
 
 
 def _as_executed(found: Found, executed: Found) -> Found:
-    """The values that an expression has when it is executed, by the way that is known more exactly."""
+    """The values that an expression has when it is executed, by the way that leads further back: executions know
+    neither launchers nor configuration files, and lines only."""
     same = found.exact and set(map(canonical, found.values)) == set(map(canonical, executed.values))
     begins = [(way[0].path, way[0].span.line) for way in (found.provenance, executed.provenance) if way]
-    if len(begins) == 2 and begins[0] == begins[1]:  # the execution knows lines only
+    if len(begins) == 2 and begins[0] == begins[1]:
         return msgspec.structs.replace(executed, provenance=found.provenance)
-    return found if same and not executed.provenance else executed
+    is_outside = bool(found.provenance) and not found.provenance[0].path.endswith(".py")
+    return found if same and (is_outside or not executed.provenance) else executed
 
 
 def _step(here: Followed) -> ProvenanceStep:
