@@ -33,6 +33,9 @@ from npulint.facts.code import (
 )
 from npulint.facts.model import Span
 from npulint.facts.values import PossibleValues
+from npulint.lazy_regex import lazy_compile
+
+_PARTS = lazy_compile(r"\.(\w+)|\[([^\]]*)\]")
 
 
 class Scope(BlockCursor):
@@ -480,7 +483,19 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def holder(self) -> Expr:
         """The object of which an element is assigned (``x[…] = 0``); for others what is assigned to."""
-        return Expr(Ref(self.record.target.partition("[")[0]), self.scope, self.record.line)
+        return self.leading(self.target.partition("[")[0])
+
+    def leading(self, written: str) -> Expr:
+        """What a leading part of its target is, as it is written there: the object whose attribute is assigned. Where
+        the part goes beyond the last call of the target, it is of what that very call gives."""
+        called, (_, brackets, rest) = self.record.called, written.rpartition("()")
+        if not brackets or called == UNKNOWN or "()" in self.target[len(written) :]:
+            return Expr(Ref(written), self.scope, self.line)
+        value: Value = called
+        for attribute, key in _PARTS.findall(rest):
+            operator = "." if attribute else "[]"
+            value = Op(operator, (value, UNKNOWN if key == "*" else Const(attribute or key)))
+        return Expr(value, self.scope, self.line)
 
     @property
     def line(self) -> int:
