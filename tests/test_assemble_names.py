@@ -44,6 +44,27 @@ _METHODS = {
         "def f():\n    return tf.Session()\ndef g():\n    s = f()\n    return s\ng().close()",
         "tensorflow.Session().close",
     ),
+    "a result that is made of an argument": (
+        "def f(x, s):\n    return s.data\nf(1, s=tf.Session()).close()",
+        "tensorflow.Session().data.close",
+    ),
+    "a result of a method of a class in a function, made of an argument": (
+        "def f():\n    class C:\n        def g(self, s):\n            t = s.open()\n            return t\n"
+        "    C().g(tf.Session()).close()",
+        "tensorflow.Session().open().close",
+    ),
+    "a result of an argument through two functions": (
+        "def f(s):\n    return s.open()\ndef g(x):\n    x = x.data\n    return f(x)\ng(tf.Session()).close()",
+        "tensorflow.Session().data.open().close",
+    ),
+    "a result of a static method": (
+        "class C:\n    @staticmethod\n    def g(s):\n        return s\nC().g(tf.Session()).close()",
+        "tensorflow.Session().close",
+    ),
+    "a result of a method that is called of its class": (
+        "class C:\n    def g(self, s):\n        return s\nC.g(1, tf.Session()).close()",
+        "tensorflow.Session().close",
+    ),
     "a generator's context": (
         "def f():\n    yield tf.Session()\nwith f() as s:\n    s.close()",
         "tensorflow.Session().close",

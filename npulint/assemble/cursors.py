@@ -17,7 +17,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.expressions import Expression
 from npulint.assemble.module import Module
 from npulint.assemble.walker import memoized
-from npulint.facts.calls import receiver_of
+from npulint.facts.calls import argument, receiver_of
 from npulint.facts.code import (
     UNKNOWN,
     Assignment,
@@ -256,7 +256,7 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     def argument(self, name: str, position: int = -1) -> Expr | None:
         """What is passed for a parameter by keyword or position (-1: keyword only), also by the ``functools.partial``
         that is called; None when it is not given."""
-        value = callers.argument(self.record, name, position)
+        value = argument(self.record, name, position)
         if value is not None:
             return self.expr(value)
         found = self.from_options(name)
@@ -430,7 +430,12 @@ class Expr(Expression, frozen=True):
     @property
     def sources(self) -> list[Expr]:
         """One step back: what is assigned to a name here, and what the project's calls pass for a parameter; for what
-        an own function gives, its returned values. Empty for everything else."""
+        an own function gives, its returned values; for an element with a literal index, those of the displays that are
+        known. Empty for everything else."""
+        subscript = self.subscript
+        if subscript is not None:
+            shown = objects.elements(subscript[0], subscript[1].literal) if subscript[1].is_literal else iter(())
+            return [one for one in shown if one is not None]
         call = self.call
         if call is not None:
             target = call.target

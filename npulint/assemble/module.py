@@ -28,6 +28,7 @@ from npulint.facts.model import FileFacts
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
 _T = TypeVar("_T")
+_STATIC = Ref("staticmethod")
 _REACHING = 64  # assignments that may reach a line: only a hostile file has more
 
 
@@ -267,7 +268,8 @@ class Module:
             record = self.blocks[function]
             parent = record.parent
             if record.kind == "function" and self.blocks[parent].kind == "class":
-                return parent if record.params[:1] == (name,) else -1
+                is_bound = record.params[:1] == (name,) and _STATIC not in record.decorators
+                return parent if is_bound else -1
             function = self.function_of(parent)
         return -1
 
