@@ -471,7 +471,23 @@ def test_index_answers_by_kind_and_last_name() -> None:
             ["main.py"],
             id="a module that is imported",
         ),
+        pytest.param(
+            {"sample.py": "import torch\ndef f(x):\n    return x.npu()\ny = f(x)\n"}, ["sample.py"], id="by a function"
+        ),
+        pytest.param(
+            {"sample.py": "import torch\nclass C:\n    def f(self):\n        return x.npu()\ny = C().f()\n"},
+            ["sample.py"],
+            id="by a method",
+        ),
+        pytest.param(
+            {"sample.py": "import torch\nwhere = 'npu'\ny = torch.ones(3, device=where)\n"},
+            ["sample.py"],
+            id="by a device that has a name",
+        ),
         pytest.param({"net.py": "import torch\ndef f(x):\n    return x.cuda()\n"}, [], id="a library"),
+        pytest.param(
+            {"net.py": "import torch\ndef f(x):\n    return x.cuda()\nif DEBUG:\n    f(x)\n"}, [], id="perhaps"
+        ),
     ],
 )
 def test_a_script_that_works_on_a_device_is_an_entry(sources: dict[str, str], entries: list[str]) -> None:
