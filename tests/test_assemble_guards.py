@@ -127,17 +127,3 @@ def test_switch_that_is_set_on_an_object_does_not_turn_code_off() -> None:
     text = "class C:\n    debug = False\n    def f(self):\n        if self.debug:\n            tf.Session()\n"
     text += "c = C()\nc.debug = True\n"
     assert _active(text) == ["unknown"]
-
-
-_MUTUAL = {
-    "walk": "def walk(node):\n    here(node)\n    for child in node:\n        visit(child)\n",
-    "visit": "def visit(node):\n    here(node)\n    walk(node)\n",
-}
-
-
-@pytest.mark.parametrize("order", [("walk", "visit"), ("visit", "walk")], ids="-".join)
-def test_functions_that_call_each_other_run_in_any_order(order: tuple[str, str]) -> None:
-    text = "import torch\ndef train():\n    walk(nodes)\n" + "".join(_MUTUAL[name] for name in order) + "train()\n"
-    text = text.replace("here(node)", "if node.device.type == 'cuda':\n        node.half()")
-    found = facts(text, "cuda")
-    assert [fact.get("active") for fact in found] == ["yes", "yes"]
