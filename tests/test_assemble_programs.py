@@ -37,6 +37,10 @@ _ENTRIES = {
         _TF + "def f():\n    tf.Session()\ndef g():\n    f()\ndef h():\n    g()\nh()\n",
         True,
     ),
+    "a call of a method by its name": (
+        _TF + "class T:\n    def train(self):\n        tf.Session()\ngetattr(T(), 'train')()\n",
+        True,
+    ),
     "a call of another function": (
         _TF + "def f():\n    tf.Session()\ndef g():\n    f()\ndef h():\n    pass\nh()\n",
         False,

@@ -222,10 +222,8 @@ class Expressions(SourcePositions):
         keywords = self._keywords(fields["keywords"], block) if fields["keywords"] else ()
         if len(args) > 1 and func.__class__ is ast.Name and func.id == "getattr":
             holder, name = args[0], args[1]
-            if isinstance(holder, Ref) and isinstance(name, Const):
-                self.looked_up = True
-                self._mention(f"{holder.name}.{name.value}", node, block)
-                return Ref(f"{holder.name}.{name.value}")
+            if isinstance(name, Const) and isinstance(name.value, str):
+                return self._attribute_of(holder, name, node, block)
         if len(args) == 3 and func.__class__ is ast.Name and func.id == "setattr":
             self._set_attribute(node, args, block)
         line, end = fields["lineno"], fields["end_lineno"]
@@ -239,6 +237,14 @@ class Expressions(SourcePositions):
             call = Call(callee, args, keywords, block, line, column, end, stop)
         self.calls.append(call)
         return CallResult(len(self.calls) - 1)
+
+    def _attribute_of(self, holder: Value, name: Const, node: ast.Call, block: int) -> Value:
+        """What ``getattr(x, "name")`` reads: the attribute, as if it was written as such."""
+        if not isinstance(holder, Ref):
+            return Op(".", (holder, name))
+        self.looked_up = True
+        self._mention(f"{holder.name}.{name.value}", node, block)
+        return Ref(f"{holder.name}.{name.value}")
 
     def _set_attribute(self, node: ast.Call, args: tuple[Value, ...], block: int) -> None:
         """Records ``setattr(x, "name", value)`` as an assignment as well; a computed name is written ``*``."""
