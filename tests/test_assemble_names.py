@@ -203,6 +203,16 @@ def test_foreign_package_wins_over_a_folder_of_its_name() -> None:
     assert _callees(sources) == ["tensorflow.Session"]
 
 
+def test_files_of_a_folder_that_is_called_as_a_package_mean_each_other() -> None:
+    sources = {
+        "precision_tool/seeds.py": "def f():\n    tf.abs(1)\n",
+        "precision_tool/run.py": "from precision_tool.seeds import f\n",
+    }
+    assert facts(sources, "import", "precision_tool.seeds.f") == []
+    outside = {"train.py": "from precision_tool.seeds import f\n", "precision_tool/seeds.py": "def f():\n    pass\n"}
+    assert [fact.path for fact in facts(outside, "import", "precision_tool.seeds.f")] == ["train.py"]
+
+
 def test_mention_that_is_passed_counts_as_a_call_of_it() -> None:
     found = facts(_HEAD + "f(tf.nn.relu)\ng = tf.nn.elu\n", "mention")
     assert [(f.name, f.get("passed")) for f in found] == [("tensorflow.nn.relu", "yes"), ("tensorflow.nn.elu", "no")]
