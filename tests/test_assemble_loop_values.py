@@ -19,6 +19,7 @@ _CHANGING = {
     "computed with options": "for i in range(90):\n    step(x, min(1.0, i / args.steps))\n",
     "computed by a function": "def f(i):\n    return math.cos(i / 9)\nfor i in range(90):\n    step(x, f(i))\n",
     "in a list": "for i in range(90):\n    step(x, [i, 0])\n",
+    "in a function in the loop": "for i in range(90):\n    def run():\n        step(x, i)\n    run()\n",
     "handed on": "def epoch(n):\n    for x in data:\n        step(x, n)\nfor n in range(90):\n    epoch(n)\n",
 }
 _FIXED = {
@@ -31,6 +32,10 @@ _FIXED = {
     "a product with a tensor": "for i, x in enumerate(data):\n    step(x * i)\n",
     "few numbers": "for i in range(2):\n    step(x, i)\n",
     "two values": "for i in range(90):\n    step(x, i < 10)\n",
+    "a tensor that a function in the loop gets": (
+        "for i in tf.range(90):\n    def run():\n        step(x, i)\n    run()\n"
+        "for i in range(90):\n    step(x, tf.constant(i))\n"
+    ),
     "outside of a loop": "for i in range(90):\n    pass\nstep(x, 90)\n",
     "computed by a function that gives tensors": (
         "def f(i):\n    return tf.cast(i, tf.float32)\nfor i in range(90):\n    step(x, f(i))\n"

@@ -44,6 +44,27 @@ _METHODS = {
         "def f():\n    return tf.Session()\ndef g():\n    s = f()\n    return s\ng().close()",
         "tensorflow.Session().close",
     ),
+    "a result that is made of an argument": (
+        "def f(x, s):\n    return s.data\nf(1, s=tf.Session()).close()",
+        "tensorflow.Session().data.close",
+    ),
+    "a result of a method of a class in a function, made of an argument": (
+        "def f():\n    class C:\n        def g(self, s):\n            t = s.open()\n            return t\n"
+        "    C().g(tf.Session()).close()",
+        "tensorflow.Session().open().close",
+    ),
+    "a result of an argument through two functions": (
+        "def f(s):\n    return s.open()\ndef g(x):\n    x = x.data\n    return f(x)\ng(tf.Session()).close()",
+        "tensorflow.Session().data.open().close",
+    ),
+    "a result of a static method": (
+        "class C:\n    @staticmethod\n    def g(s):\n        return s\nC().g(tf.Session()).close()",
+        "tensorflow.Session().close",
+    ),
+    "a result of a method that is called of its class": (
+        "class C:\n    def g(self, s):\n        return s\nC.g(1, tf.Session()).close()",
+        "tensorflow.Session().close",
+    ),
     "a generator's context": (
         "def f():\n    yield tf.Session()\nwith f() as s:\n    s.close()",
         "tensorflow.Session().close",
@@ -180,6 +201,16 @@ def test_name_means_what_it_means_at_its_place(text: str) -> None:
 def test_foreign_package_wins_over_a_folder_of_its_name() -> None:
     sources = {"tensorflow/__init__.py": "Session = 1\n", "train.py": "tf.Session()\n"}
     assert _callees(sources) == ["tensorflow.Session"]
+
+
+def test_files_of_a_folder_that_is_called_as_a_package_mean_each_other() -> None:
+    sources = {
+        "precision_tool/seeds.py": "def f():\n    tf.abs(1)\n",
+        "precision_tool/run.py": "from precision_tool.seeds import f\n",
+    }
+    assert facts(sources, "import", "precision_tool.seeds.f") == []
+    outside = {"train.py": "from precision_tool.seeds import f\n", "precision_tool/seeds.py": "def f():\n    pass\n"}
+    assert [fact.path for fact in facts(outside, "import", "precision_tool.seeds.f")] == ["train.py"]
 
 
 def test_mention_that_is_passed_counts_as_a_call_of_it() -> None:

@@ -38,6 +38,7 @@ _CONDITIONS = {
     "a count": ("if torch.cuda.device_count() > 1:\n    here()\n", "no"),
     "a version": ("if torch.version.cuda is not None:\n    here()\n", "no"),
     "through a name": ("has_cuda = torch.cuda.is_available()\nif has_cuda:\n    here()\n", "no"),
+    "through any name": ("quick = torch.cuda.is_available()\nif quick:\n    here()\n", "no"),
     "an option": ("if args.cuda:\n    here()\n", "unknown"),
     "a constant of the module, which its user edits": ("CUDA = False\nif CUDA:\n    here()\n", "unknown"),
     "the device of a tensor": ("def f(x):\n    if x.device.type == 'cuda':\n        here()\n", "no"),
@@ -174,6 +175,10 @@ _IMPORTS = {
     "a flag of it": (
         "try:\n    import flash_attn\n    HAS_FLASH = True\nexcept ImportError:\n    HAS_FLASH = False\n"
         "if HAS_FLASH:\n    here()\n",
+        "no",
+    ),
+    "a flag of it by any name": (
+        "try:\n    import flash_attn\n    fast = True\nexcept ImportError:\n    fast = False\nif fast:\n    here()\n",
         "no",
     ),
 }

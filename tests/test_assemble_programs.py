@@ -37,6 +37,10 @@ _ENTRIES = {
         _TF + "def f():\n    tf.Session()\ndef g():\n    f()\ndef h():\n    g()\nh()\n",
         True,
     ),
+    "a call of a method by its name": (
+        _TF + "class T:\n    def train(self):\n        tf.Session()\ngetattr(T(), 'train')()\n",
+        True,
+    ),
     "a call of another function": (
         _TF + "def f():\n    tf.Session()\ndef g():\n    f()\ndef h():\n    pass\nh()\n",
         False,
@@ -471,7 +475,23 @@ def test_index_answers_by_kind_and_last_name() -> None:
             ["main.py"],
             id="a module that is imported",
         ),
+        pytest.param(
+            {"sample.py": "import torch\ndef f(x):\n    return x.npu()\ny = f(x)\n"}, ["sample.py"], id="by a function"
+        ),
+        pytest.param(
+            {"sample.py": "import torch\nclass C:\n    def f(self):\n        return x.npu()\ny = C().f()\n"},
+            ["sample.py"],
+            id="by a method",
+        ),
+        pytest.param(
+            {"sample.py": "import torch\nwhere = 'npu'\ny = torch.ones(3, device=where)\n"},
+            ["sample.py"],
+            id="by a device that has a name",
+        ),
         pytest.param({"net.py": "import torch\ndef f(x):\n    return x.cuda()\n"}, [], id="a library"),
+        pytest.param(
+            {"net.py": "import torch\ndef f(x):\n    return x.cuda()\nif DEBUG:\n    f(x)\n"}, [], id="perhaps"
+        ),
     ],
 )
 def test_a_script_that_works_on_a_device_is_an_entry(sources: dict[str, str], entries: list[str]) -> None:

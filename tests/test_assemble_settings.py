@@ -46,6 +46,12 @@ _DIALECTS = {
         True,
         "session_key",
     ),
+    "what a call gives": (
+        "cfg = tf.ConfigProto()\ncfg.graph_options.rewrite_options.custom_optimizers.add().parameter_map['k'].b = True",
+        "k",
+        True,
+        "session_key",
+    ),
     "a parameter of a helper": ("def f(op):\n    op.parameter_map['k'].b = True", "k", True, "session_key"),
     "an NPURunConfig": ("NPURunConfig(k='v', model_dir=d)", "k", "v", "run_config"),
     "the global options": (_DEVICE + "npu.global_options().k = 'v'", "k", "v", "npu_options"),
@@ -148,6 +154,18 @@ def test_settings_know_the_optimizer_that_they_stand_on() -> None:
     assert entries["c"] == ""
     optimizers = facts(_HEAD + text, "npu_optimizer")
     assert [f.get("entry") for f in optimizers] == [entries["a"], entries["b"]]
+
+
+def test_targets_with_calls_belong_to_what_their_own_call_gives() -> None:
+    add = "cfg.graph_options.rewrite_options.custom_optimizers.add()"
+    text = (
+        "def make():\n    return tf.ConfigProto()\n\ncfg = make()\n"
+        f"{add}.parameter_map['a'].b = True\n{add}.parameter_map['b'].b = True\n"
+        f"setattr({add}, 'name', 'NpuOptimizer')\n"
+    )
+    optimizers = facts(_HEAD + text, "npu_optimizer")
+    assert [(f.name, f.get("placed")) for f in optimizers] == [("", "yes"), ("", "yes"), ("NpuOptimizer", "yes")]
+    assert [f.get("entry") for f in _settings(text)] == [f.get("entry") for f in optimizers[:2]]
 
 
 def test_an_optimizer_without_off_line_leaves_the_graph_on_the_host() -> None:

@@ -178,3 +178,16 @@ def test_a_call_on_an_unknown_object_gives_a_method_its_arguments(parameters: st
 )
 def test_what_runs_once_is_no_step(calls: str, step: str) -> None:
     assert _steps_of(f"def main():\n    torch.unique(x)\n    net(x).backward()\n\n{calls}") == [step]
+
+
+_MUTUAL = {
+    "walk": "def walk(node):\n    if node.device.type == 'cuda':\n        node.half()\n    visit(node)\n",
+    "visit": "def visit(node):\n    if node.device.type == 'cuda':\n        node.half()\n    walk(node)\n",
+}
+
+
+@pytest.mark.parametrize("order", [("walk", "visit"), ("visit", "walk")], ids="-".join)
+def test_functions_that_call_each_other_train_in_any_order(order: tuple[str, str]) -> None:
+    train = "import torch\ndef train():\n    for x in loader:\n        walk(x)\n        model(x).backward()\n"
+    found = facts(train + "".join(_MUTUAL[name] for name in order) + "train()\n", "cuda")
+    assert [fact.get("evaluates") for fact in found] == ["no", "no"]

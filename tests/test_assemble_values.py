@@ -247,10 +247,52 @@ def test_rounds_of_a_loop_follow_each_other(text: str, values: tuple[object, ...
     assert (sorted(known.values, key=str), known.exact) == (sorted(values, key=str), exact)
 
 
+_INNER = "def f():\n    k = 3\n    def g():\n        tf.nn.top_k(x, k)\n"
+_METHOD = "def f():\n    k = 3\n    class C:\n        def g(self):\n            tf.nn.top_k(x, k)\n"
 _SCOPES: dict[str, tuple[str, tuple[object, ...], bool]] = {
     "the module's constant": ("K = 3\ndef f():\n    tf.nn.top_k(x, K)\n", (3,), True),
     "a constant that the module defines below": ("def f():\n    tf.nn.top_k(x, K)\nK = 3\n", (3,), True),
     "a name of the enclosing function": ("def f():\n    k = 3\n    def g():\n        tf.nn.top_k(x, k)\n", (3,), True),
+    "a name of the enclosing function where the inner one is called": (
+        _INNER + "    g()\n    k = 4\n",
+        (3,),
+        True,
+    ),
+    "the same where it is called twice": (
+        _INNER + "    g()\n    k = 4\n    g()\n",
+        (3, 4),
+        True,
+    ),
+    "the same where another inner one calls it": (
+        _INNER + "    def h():\n        g()\n        h()\n    h()\n    k = 4\n",
+        (3,),
+        True,
+    ),
+    "the same where it is passed on": (
+        _INNER + "    g()\n    run(g)\n    k = 4\n",
+        (3, 4),
+        True,
+    ),
+    "the same where nothing calls it": (
+        _INNER + "    k = 4\n",
+        (3, 4),
+        True,
+    ),
+    "the same of a generator": (
+        "def f():\n    k = 3\n    def g():\n        yield tf.nn.top_k(x, k)\n    g()\n    k = 4\n",
+        (3, 4),
+        True,
+    ),
+    "the same of a method": (
+        _METHOD + "    C().g()\n    k = 4\n",
+        (3,),
+        True,
+    ),
+    "the same of an object that is kept": (
+        _METHOD + "    c = C()\n    k = 4\n",
+        (3, 4),
+        True,
+    ),
     "nonlocal": (
         "def f():\n    k = 3\n    def h():\n        nonlocal k\n        k = 4\n    tf.nn.top_k(x, k)\n",
         (3, 4),

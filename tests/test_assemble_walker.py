@@ -119,3 +119,15 @@ def test_another_project_has_its_own_answers(context: Context) -> None:
     node = graph(context, "ab")
     assert names(node) == {"a", "b"}
     assert names(node._replace(context=Context(Project(".", [])), graph=())) == {"a"}
+
+
+def test_what_a_circle_cuts_does_not_depend_on_what_was_asked_first(context: Context) -> None:
+    node = graph(context, "ab", "ba", "bc")
+    assert once(node) == once(node._replace(name="b")) == {"a", "b", "c"}
+    assert ASKED == ["a", "b", "c", "b"]
+
+
+def test_what_a_cut_answer_is_made_of_is_cut_as_well(context: Context) -> None:
+    node = graph(context, "ab", "ba", "ac", "cb")
+    once(node)
+    assert once(node._replace(name="c")) == {"a", "b", "c"}

@@ -77,6 +77,8 @@ _VALUES: dict[str, tuple[str, Value]] = {
     "a call": ("f()", CallResult(0)),
     "a method of a result": ("f().g", Op(".", (CallResult(0), Const("g")))),
     "getattr with a literal": ("getattr(a.b, 'c')", Ref("a.b.c")),
+    "getattr of a result": ("getattr(f(), 'c')", Op(".", (CallResult(0), Const("c")))),
+    "getattr of an element": ("getattr(a[0], 'c', None)", Op(".", (Op("[]", (Ref("a"), Const(0))), Const("c")))),
     "getattr with a computed name": ("getattr(a, b)", CallResult(0)),
     "a lambda": ("lambda: 1", Function(1)),
     "an assignment expression": ("(y := 3)", Const(3)),

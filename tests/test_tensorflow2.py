@@ -196,6 +196,13 @@ def test_python_loops_that_call_a_compiled_step_are_found(text: str, count: int)
     assert len(facts(_TOP + text, "step_call")) == count
 
 
+def test_a_step_that_a_loop_calls_through_others_has_its_own_name() -> None:
+    text = (
+        _DEF + "@tf.function\ndef train(x):\n    step(x)\nfor x in data:\n    def run():\n        train(x)\n    run()\n"
+    )
+    assert [f.name for f in facts(_TOP + text, "step_call")] == ["train"]
+
+
 _RANGE = "@tf.function\ndef run(it, steps):\n    for _ in tf.range(steps):\n        step(next(it))\n"
 _SIZES = {
     "equal": ("npu_device.set_npu_loop_size(5)\n" + _RANGE + "run(it, tf.constant(5))\n", "yes"),

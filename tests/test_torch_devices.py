@@ -31,6 +31,24 @@ _FORMS = {
     "option": ("parser.add_argument('--device', default='cuda')", "text", "cuda"),
     "argument of an own function": ("def build(n, device):\n    pass\nbuild(3, 'cuda')", "text", "cuda"),
     "returned": ("def pick_device():\n    return 'cuda'", "text", "cuda"),
+    "binding that is used as a device": ("where = 'cuda'\ny = torch.ones(3, device=where)", "text", "cuda"),
+    "binding by two names": ("where = 'cuda'\nthere = where\ny = x.to(there)", "text", "cuda"),
+    "binding in another function": (
+        "where = 'cuda'\ndef f(n, place):\n    return torch.ones(n, device=place)\nf(3, where)",
+        "text",
+        "cuda",
+    ),
+    "argument that is used as a device": (
+        "def f(n, place):\n    return torch.ones(n, device=place)\nf(3, 'cuda')",
+        "text",
+        "cuda",
+    ),
+    "default that is used as a device": (
+        "def f(n, place='cuda'):\n    return torch.ones(n, device=place)",
+        "text",
+        "cuda",
+    ),
+    "result that is used as a device": ("def f():\n    return 'cuda'\ny = x.to(f())", "text", "cuda"),
     "number": ("y = x.to(0)", "index", "0"),
     "rank": ("def f(local_rank):\n    return x.to(local_rank)", "index", "local_rank"),
     "function": ("torch.cuda.synchronize()", "api", "torch.cuda.synchronize"),
@@ -56,6 +74,9 @@ def test_every_form_of_cuda_is_one_place(text: str, form: str, name: str) -> Non
 
 
 _NOTHING = {
+    "a binding that is printed": "where = 'cuda'\nprint(where)\ny = x.to(there)",
+    "a binding for another library": "where = 'cuda'\nimport jax\ny = jax.device_put(x, device=where)",
+    "a result that is printed": "def f():\n    return 'cuda'\nprint(f())\ny = x.to(there)",
     "a key": "names = {'cuda': 'GPU'}",
     "a key of map_location": "s = torch.load(p, map_location={'cuda:0': 'cpu'})",
     "a docstring": "def f():\n    'cuda:0'",

@@ -38,6 +38,19 @@ _PURPOSES = {
     "the data set's name": ("trainset = rows\nloader = DataLoader(trainset, 8)", "train"),
     "the data set's split": ("data = Voc('x', split='val')\nloader = DataLoader(data, 8, shuffle=True)", "evaluate"),
     "a data set that is not for training": ("data = Mnist('x', train=False)\nloader = DataLoader(data, 8)", "evaluate"),
+    "the data set's folder": (
+        "import os\ndata = Folder(os.path.join(root, 'val'), scale)\nloader = DataLoader(data, 8, shuffle=True)",
+        "evaluate",
+    ),
+    "the folder of a data set without a name": ("loader = DataLoader(Folder(f'{root}/test'), 8)", "evaluate"),
+    "a folder that the data set's name contradicts": (
+        "train_set = Folder(root + '/val')\nloader = DataLoader(train_set, 8)",
+        "evaluate",
+    ),
+    "two folders": (
+        "data = Folder('val')\nif training:\n    data = Folder('train')\nloader = DataLoader(data, 8)",
+        "unknown",
+    ),
     "a condition": ("def f(training):\n    if training:\n        return DataLoader(rows, 8)", "train"),
     "the other branch": (
         "def f(phase):\n    if phase == 'train':\n        pass\n    else:\n        x = DataLoader(rows, 8)",

@@ -10,6 +10,7 @@ import pytest
 from tests.support import facts
 
 _HEAD = "import torch\nimport torch_npu\nfrom apex import amp\n"
+_BACK = "for x in data:\n    def back(value):\n        value.backward()\n"
 _SCALED = {
     "plain": ("loss.backward()\n", "no"),
     "apex": ("with amp.scale_loss(loss, o) as s:\n    s.backward()\n", "apex"),
@@ -18,6 +19,15 @@ _SCALED = {
     "the unscaled loss": ("with amp.scale_loss(loss, o) as s:\n    loss.backward()\n", "bypassed"),
     "scaler": ("scaler.scale(loss).backward()\n", "scaler"),
     "scaler in two lines": ("scaled = scaler.scale(loss)\nscaled.backward()\n", "scaler"),
+    "scaler in the call of a function": ("def back(loss):\n    loss.backward()\nback(scaler.scale(loss))\n", "scaler"),
+    "apex around the call of a function in a loop": (
+        _BACK + "    with amp.scale_loss(loss, o) as s:\n        back(s)\n",
+        "apex",
+    ),
+    "the unscaled loss for such a function": (
+        _BACK + "    with amp.scale_loss(loss, o) as s:\n        back(loss)\n",
+        "bypassed",
+    ),
     "accelerate": ("accelerator.backward(loss)\n", "engine"),
     "deepspeed": ("model_engine.backward(loss)\n", "engine"),
     "own engine": ("optimizer.backward(loss)\n", "engine"),
@@ -32,6 +42,24 @@ _SCALED = {
 def test_how_a_loss_is_scaled(text: str, scaled: str) -> None:
     (fact,) = facts(_HEAD + text, "train_step", "backward")
     assert fact.get("scaled") == scaled
+
+
+_STEPPED = {
+    "in the function": ("loss.backward()\no.step()\n", "yes"),
+    "around it": ("for x in data:\n    def back():\n        loss.backward()\n    back()\n    o.step()\n", "yes"),
+    "inside it": (
+        "for x in data:\n    class C:\n        def f(self):\n            o.step()\n    loss.backward()\n    C().f()\n",
+        "yes",
+    ),
+    "around it, but uncalled": ("for x in data:\n    def back():\n        loss.backward()\n    o.step()\n", "no"),
+    "in a function that others may call": ("def back():\n    loss.backward()\nback()\no.step()\n", "no"),
+}
+
+
+@pytest.mark.parametrize(("text", "stepped"), _STEPPED.values(), ids=_STEPPED.keys())
+def test_functions_inside_others_step_with_these(text: str, stepped: str) -> None:
+    (fact,) = facts(_HEAD + text, "train_step", "backward")
+    assert fact.get("stepped") == stepped
 
 
 _LEVELS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -8,7 +8,8 @@ from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.context import Context, once
 from npulint.assemble.module import Module
 from npulint.assemble.script_role import is_test_file
-from npulint.facts.code import Call, Op, Ref, Value
+from npulint.facts.calls import argument
+from npulint.facts.code import Op, Ref, Value
 
 Site = tuple[Module, int]
 """A call: its module and its index there."""
@@ -94,18 +95,6 @@ def implicit_arguments(function: BlockCursor, home: Module, index: int) -> int:
     names = function.context.names
     meaning = names.of_name(home, head, call.block, call.line)
     return 0 if names.function(meaning) is not None and not meaning.endswith("()") else 1
-
-
-def argument(call: Call, name: str, position: int) -> Value | None:
-    """What a call passes for a parameter by keyword or position; None when it is not passed or starred."""
-    for key, value in call.keywords:
-        if key == name:
-            return value
-    if 0 <= position < len(call.args):
-        before = call.args[: position + 1]
-        if not any(isinstance(a, Op) and a.op == "star" for a in before):
-            return call.args[position]
-    return None
 
 
 def _argument_of(home: Module, index: int, name: str, position: int) -> Value | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
@@ -34,12 +35,34 @@ class Context:
         self.bindings = Bindings(self.names).of
         self.walks: dict[object, Recursion] = {}  # see `npulint.assemble.walker`
         self.answers: dict[object, dict[object, Any]] = {}  # by function, see `once` and `npulint.assemble.walker`
+        self.asked = 0  # how many questions are being answered within each other, see `npulint.assemble.walker`
+        self.provisional: dict[tuple[int, object], dict[object, Any]] = {}
+        """Where answers are kept that a cut may have changed, by the table and the question."""
         self.assumed: dict[tuple[str, int], Any] = {}  # see `npulint.assemble.situations`
         self.load: Callable[[Module, int], list[Value]] | None = None  # see `npulint.assemble.data_files`
         self.composed: Callable[[Module, int], Value | None] | None = None
         self.held_under: Callable[[tuple[str, ...]], list[Value]] | None = None
         self.held_as: Callable[[str], list[Value]] | None = None
         self._worked_out: dict[object, Any] = {}
+
+    @contextmanager
+    def asking(self, answers: dict[object, Any], question: object) -> Iterator[None]:
+        """While it is open, a question is being answered. Its answer is provisional if something was cut meanwhile; the
+        outermost question ends what is provisional."""
+        self.asked += 1
+        cuts = Recursion.cuts
+        whole = False
+        try:
+            yield
+            whole = Recursion.cuts == cuts or self.asked == 1
+        finally:
+            self.asked -= 1
+            if not whole:
+                self.provisional[id(answers), question] = answers
+            if not self.asked:
+                for (_, one), table in self.provisional.items():
+                    table.pop(one, None)
+                self.provisional.clear()
 
     @property
     def torch_release(self) -> tuple[int, int] | None:

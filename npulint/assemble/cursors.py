@@ -17,7 +17,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.expressions import Expression
 from npulint.assemble.module import Module
 from npulint.assemble.walker import memoized
-from npulint.facts.calls import receiver_of
+from npulint.facts.calls import argument, receiver_of
 from npulint.facts.code import (
     UNKNOWN,
     Assignment,
@@ -33,6 +33,9 @@ from npulint.facts.code import (
 )
 from npulint.facts.model import Span
 from npulint.facts.values import PossibleValues
+from npulint.lazy_regex import lazy_compile
+
+_PARTS = lazy_compile(r"\.(\w+)|\[([^\]]*)\]")
 
 
 class Scope(BlockCursor):
@@ -253,7 +256,7 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     def argument(self, name: str, position: int = -1) -> Expr | None:
         """What is passed for a parameter by keyword or position (-1: keyword only), also by the ``functools.partial``
         that is called; None when it is not given."""
-        value = callers.argument(self.record, name, position)
+        value = argument(self.record, name, position)
         if value is not None:
             return self.expr(value)
         found = self.from_options(name)
@@ -427,7 +430,12 @@ class Expr(Expression, frozen=True):
     @property
     def sources(self) -> list[Expr]:
         """One step back: what is assigned to a name here, and what the project's calls pass for a parameter; for what
-        an own function gives, its returned values. Empty for everything else."""
+        an own function gives, its returned values; for an element with a literal index, those of the displays that are
+        known. Empty for everything else."""
+        subscript = self.subscript
+        if subscript is not None:
+            shown = objects.elements(subscript[0], subscript[1].literal) if subscript[1].is_literal else iter(())
+            return [one for one in shown if one is not None]
         call = self.call
         if call is not None:
             target = call.target
@@ -480,7 +488,19 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def holder(self) -> Expr:
         """The object of which an element is assigned (``x[…] = 0``); for others what is assigned to."""
-        return Expr(Ref(self.record.target.partition("[")[0]), self.scope, self.record.line)
+        return self.leading(self.target.partition("[")[0])
+
+    def leading(self, written: str) -> Expr:
+        """What a leading part of its target is, as it is written there: the object whose attribute is assigned. Where
+        the part goes beyond the last call of the target, it is of what that very call gives."""
+        called, (_, brackets, rest) = self.record.called, written.rpartition("()")
+        if not brackets or called == UNKNOWN or "()" in self.target[len(written) :]:
+            return Expr(Ref(written), self.scope, self.line)
+        value: Value = called
+        for attribute, key in _PARTS.findall(rest):
+            operator = "." if attribute else "[]"
+            value = Op(operator, (value, UNKNOWN if key == "*" else Const(attribute or key)))
+        return Expr(value, self.scope, self.line)
 
     @property
     def line(self) -> int:

@@ -85,10 +85,15 @@ class EntryScripts:
         return grown
 
     def _works_on_device(self, module: Module) -> bool:
-        """Whether module-level code moves something to a device, as only scripts do."""
+        """Whether module-level code moves something to a device, as only scripts do: itself, or by functions of the
+        module that it surely calls."""
         facts = [f for kind in ("cuda", "npu") for f in self._facts[module.path].get(kind, ())]
-        places = [f.scope.block for f in facts if f.scope is not None and f.get("form") in (None, "method", "text")]
-        return any(module.function_of(block) < 0 and module.class_of(block) < 0 for block in places)
+        moves = [f for f in facts if isinstance(f, CodeFact) and f.get("form") in (None, "method", "text")]
+        blocks = [fact.scope.block for fact in moves]
+        if any(module.function_of(block) < 0 and module.class_of(block) < 0 for block in blocks):
+            return True
+        places = {place_of(fact) for fact in moves if module.function_of(fact.scope.block) >= 0}
+        return bool(places) and Reach(sure_calls(self._context), module.path, [module.path]).reaches(places)
 
 
 def place_of(fact: CodeFact) -> Place:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Set
 
 from npulint.assemble.cursors import Scope
+from npulint.assemble.recursion import Recursion
 from npulint.facts.attributes import Flag
 
 _CALLS = frozenset(("sys.exit", "os._exit", "exit", "quit"))
@@ -28,17 +29,29 @@ class Exits:
         self._taken = taken
         self._stops = stops
         self._kinds = kinds
-        self._dead: dict[str, dict[int, int]] = {}  # by file, the line in a block after which nothing of it runs
+        self._dead: dict[object, dict[int, int]] = {}  # by file, the line in a block after which nothing of it runs
+        self._pending: set[str] = set()
 
     def are_before(self, scope: Scope, line: int) -> bool:
         """Whether what stands at `line` of a block follows an exit that is certainly taken."""
-        found = self._dead.get(scope.path)
+        path, context = scope.path, scope.context
+        found = self._dead.get(path)
         if found is None:
-            module = scope.at(0)
-            stopped = _after_first(self._stops(module))
-            self._dead[scope.path] = stopped  # answers a recursive question: conditions may ask what imports have set
-            found = self._dead[scope.path] = _after_first([*stopped.items(), *self._exits(module)])
+            with context.asking(self._dead, path):
+                found = self._find(scope.at(0))
+        elif path in self._pending or (id(self._dead), path) in context.provisional:
+            Recursion.cuts += 1
         return bool(found) and any(line > found.get(block, line) for block in scope.module.ancestors(scope.block))
+
+    def _find(self, module: Scope) -> dict[int, int]:
+        """Fills `_dead` for a module. Conditions may ask what imports have set: until then, only `stops` count."""
+        self._pending.add(module.path)
+        stopped = self._dead[module.path] = _after_first(self._stops(module))
+        try:
+            found = self._dead[module.path] = _after_first([*stopped.items(), *self._exits(module)])
+        finally:
+            self._pending.discard(module.path)
+        return found
 
     def _exits(self, module: Scope) -> Iterator[tuple[int, int]]:
         """The blocks of a module that an exit certainly leaves, with its line."""

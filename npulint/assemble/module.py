@@ -10,6 +10,7 @@ from copy import copy
 from functools import cached_property
 from typing import Any, TypeVar
 
+from npulint.assemble.local_calls import calls_from
 from npulint.facts.code import (
     Assignment,
     Block,
@@ -28,6 +29,7 @@ from npulint.facts.model import FileFacts
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
 _T = TypeVar("_T")
+_STATIC = Ref("staticmethod")
 _REACHING = 64  # assignments that may reach a line: only a hostile file has more
 
 
@@ -267,7 +269,8 @@ class Module:
             record = self.blocks[function]
             parent = record.parent
             if record.kind == "function" and self.blocks[parent].kind == "class":
-                return parent if record.params[:1] == (name,) else -1
+                is_bound = record.params[:1] == (name,) and _STATIC not in record.decorators
+                return parent if is_bound else -1
             function = self.function_of(parent)
         return -1
 
@@ -316,8 +319,13 @@ class Module:
         """Those of `binds` (one name, one scope, by line) that may apply at `line` in `block`, nearest first: earlier
         ones back to the first that is on every path to the line, and later ones in a surrounding loop, but none in the
         other branch of a surrounding condition. From another scope, or if none precedes, all of them, of thousands the
-        nearest ones."""
+        nearest ones; of a function that is only called by its name, those that may apply where it is."""
         home = self.scope[binds[0].block]
+        if home != self.scope[block] and len(binds) > 1:
+            calls = calls_from(self, home, block)
+            applying = {id(one): one for call in calls for one in self.reaching(binds, call.block, call.line)}
+            if applying:
+                return list(applying.values())
         if home != self.scope[block] or (len(binds) == 1 and binds[0].block == home):
             return binds[: -_REACHING - 1 : -1]
         around = set(self.ancestors(block))

@@ -7,6 +7,7 @@ result, ``?name`` for what cannot be known (a parameter, say).
 
 from __future__ import annotations
 
+from npulint.assemble.argument_results import CalledFunction, made_of_arguments
 from npulint.assemble.module import Module, bound_before
 from npulint.assemble.project import Project
 from npulint.assemble.recursion import Recursion
@@ -77,7 +78,7 @@ class Names:
         if isinstance(value, Ref):
             return self.of_name(module, value.name, block, line)
         if isinstance(value, CallResult):
-            return self._result(self.of_call(module, value.call), module, value.call)
+            return self.of_result(self.of_call(module, value.call), module, value.call)
         if isinstance(value, Function):
             return f"{module.name}:{module.blocks[value.block].name or '<lambda>'}"
         if isinstance(value, Op):
@@ -120,7 +121,7 @@ class Names:
                     return name
         return ""
 
-    def _result(self, callee: str, module: Module, index: int) -> str:
+    def of_result(self, callee: str, module: Module, index: int) -> str:
         """The name of a call's result: own functions are followed into their return values, dataset
         transformations stay datasets, ``functools.partial(f)`` is f."""
         if callee.startswith("tensorflow."):
@@ -135,11 +136,26 @@ class Names:
         home, block = target
         if home.blocks[block].kind == "class":
             return f"{home.name}:{home.blocks[block].name}()"
-        for returned in _regular(home, home.returns.get(block, [])):
-            name = self._of_returned(home, returned, returned.value)
-            if not name.startswith("?"):
-                return name
-        return callee + "()"
+        names = (self._of_returned(home, one, one.value) for one in _regular(home, home.returns.get(block, [])))
+        name = next((name for name in names if not name.startswith("?")), callee + "()")
+        if not self._is_of_function(name):
+            return name
+        return self.made_of_arguments(CalledFunction(home, block, module, index)) or name
+
+    def _is_of_function(self, name: str) -> bool:
+        """Whether a name only says which own function has given something."""
+        target = self.function(name[:-2]) if name.endswith("()") else None
+        return target is not None and target[0].blocks[target[1]].kind == "function"
+
+    def made_of_arguments(self, called: CalledFunction) -> str:
+        """The canonical name of what a function makes of the arguments of one call; an empty text if unknown."""
+        results = _regular(called.home, called.home.returns.get(called.function, []))
+        question = ("made of arguments", called.home.path, called.function)
+        if not results or not self._asked.enter(question):
+            return ""
+        name = made_of_arguments(self, called, results)
+        self._asked.leave(question)
+        return name
 
     def _of_returned(self, home: Module, returned: Return, value: Value) -> str:
         """The canonical name of what a function returns, or of an element of it."""

@@ -7,7 +7,6 @@ will be moved by it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import cached_property
 
@@ -20,18 +19,12 @@ from npulint.assemble.importers import import_places
 from npulint.assemble.mentions import mentioning_blocks
 from npulint.assemble.own_classes import class_names, class_users
 from npulint.assemble.script_role import is_test_file
-from npulint.assemble.walker import DEPTH, walker
+from npulint.assemble.walker import memoized, walker
 from npulint.data.npu_server import answer, found_program, importable
 from npulint.facts.attributes import Flag
 from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
 from npulint.lazy_regex import lazy_compile
 
-# Words of names and texts of which the machine may decide; other conditions are not followed.
-_OF_MACHINES = lazy_compile(
-    r"cuda|npu|gpu|xpu|mps|hpu|mlu|musa|xla|hip|rocm|nvidia|ascend|avail|device|accelerat|backend|platform|spec$|which"
-    r"|(?:^|[._])(?:has|have|use|using)_|import|install|support|flash|apex|xformers|triton|bf16|bfloat|tf32|fp8|hasattr",
-    re.IGNORECASE,
-)
 _OTHER_DEVICES = frozenset(("cuda", "gpu", "xpu", "mps", "hip", "hpu", "xla", "mlu", "musa", "rocm"))
 _OF_ONE_DEVICE = lazy_compile(r"(?i)(?:cuda|gpu|rocm|cpu|xpu|hpu|mlu|musa)(\w+)$")
 _IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException", "OSError"))
@@ -45,10 +38,7 @@ class NpuServer:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._runs: dict[Scope, Flag] = {}
-        self._asked = 0  # how many questions about blocks are being answered within each other
         self._exits = Exits(self.taken, self._failing_imports)
-        self._conditions: dict[object, bool | None] = {}
         self._answers = 0  # how many values came from the machine
 
     # -- the machine -------------------------------------------------------------------------------
@@ -67,8 +57,6 @@ class NpuServer:
     def truth(self, test: Expr) -> bool | None:
         """The truth value of a condition there; None if undetermined, or if it has nothing to do with the machine:
         what settings make of it is up to those who change them."""
-        if not any(_OF_MACHINES.search(part.written or part.text) for part in test.mentioned):
-            return None
         before = self._answers
         found = truth(self.value(test))
         return found if self._answers > before else None
@@ -108,19 +96,10 @@ class NpuServer:
         condition that is false there, after a return, or where an import has failed."""
         if line and self.is_dead(scope, line):
             return "no"
-        known = self._runs.get(scope)
-        if known is None:
-            if self._asked >= DEPTH:
-                return "unknown"
-            self._runs[scope] = "unknown"  # answers a recursive question
-            self._asked += 1
-            try:
-                known = self._runs[scope] = self._block_runs(scope)
-            finally:
-                self._asked -= 1
-        return known
+        return _block_runs(scope)
 
-    def _block_runs(self, scope: Scope) -> Flag:
+    def block_runs(self, scope: Scope) -> Flag:
+        """The same of a block, worked out anew."""
         here = self.taken(scope)
         around = scope.parent
         if around is None:
@@ -178,19 +157,11 @@ class NpuServer:
     def taken(self, scope: Scope) -> Flag:
         """Whether a branch is taken there, or a handler entered; other blocks always are, loops perhaps."""
         if scope.kind in ("if", "else"):
-            found = self._holds(scope)
+            found = _holds(scope)
             return "unknown" if found is None else "yes" if found == (scope.kind == "if") else "no"
         if scope.kind == "except":
             return self._handles(scope)
         return "unknown" if scope.kind == "loop" else "yes"
-
-    def _holds(self, branch: Scope) -> bool | None:
-        """The truth value of the condition of a branch, which two branches share."""
-        key = (branch.path, branch.record.parent, branch.record.line, branch.record.test)
-        if key not in self._conditions:
-            self._conditions[key] = None  # answers a recursive question
-            self._conditions[key] = self.truth(branch.test)
-        return self._conditions[key]
 
     def _handles(self, handler: Scope) -> Flag:
         """Whether a handler of exceptions runs: the import that it is for fails there, or succeeds."""
@@ -227,6 +198,17 @@ class NpuServer:
 def npu_server(context: Context) -> NpuServer:
     """The one model of the server for a project."""
     return NpuServer(context)
+
+
+@memoized(meanwhile=lambda: "unknown")
+def _block_runs(scope: Scope) -> Flag:
+    return npu_server(scope.context).block_runs(scope)
+
+
+@memoized(meanwhile=lambda: None)
+def _holds(branch: Scope) -> bool | None:
+    """The truth value of the condition of a branch."""
+    return npu_server(branch.context).truth(branch.test)
 
 
 @walker(depth=16, otherwise=lambda: NOTHING)

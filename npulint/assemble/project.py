@@ -155,8 +155,10 @@ class Project:
             base = posixpath.join(folder, *dotted.split(".")) if dotted else folder
             paths = (f"{base}.py", posixpath.join(base, "__init__.py"))
             return next((one for path in paths if (one := self.modules.get(path) or self._copied.get(path))), None)
-        if not dotted or dotted.split(".", 1)[0] in _FOREIGN:
+        if not dotted:
             return None
+        if dotted.split(".", 1)[0] in _FOREIGN:
+            return self._of_same_package(dotted, folder)
         candidates = self._suffixes.get(dotted, ())
         best, score = None, -1
         for module in candidates:
@@ -166,6 +168,16 @@ class Project:
             if near > score:
                 best, score = module, near
         return best
+
+    def _of_same_package(self, dotted: str, folder: str) -> Module | None:
+        """The module of the package that an importing file in a folder belongs to itself: the files of a folder that is
+        called as an installed package mean each other by its name."""
+        package, _, rest = dotted.partition(".")
+        before, _, _ = f"/{folder}/".rpartition(f"/{package}/")
+        if not rest or f"/{package}/" not in f"/{folder}/":
+            return None
+        base = posixpath.join(before.lstrip("/"), package, *rest.split("."))
+        return self.modules.get(f"{base}.py") or self.modules.get(f"{base}/__init__.py")
 
     def _is_foreign(self, path: str) -> bool:
         """Whether the name of a module means an installed package, as the module imports this name itself. A package

@@ -81,18 +81,19 @@ def _kept(walk: Callable[..., Any]) -> Callable[..., Any]:
 def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
     """Lets a function of one cursor work out its answer once for each cursor of a project. Where it comes back to a
     cursor whose answer it is still working out, or would work out more than `DEPTH` answers within each other, the
-    answer is `meanwhile()`."""
+    answer is `meanwhile()`. Answers that such a cut may have changed are kept only until the outermost question is
+    answered, whose own answer is kept: they would depend on what was asked first."""
 
     def decorate(function: _F) -> _F:
         pending: set[object] = set()
 
         def answer(cursor: Cursor) -> Any:
-            answers = cursor.context.answers
-            known: dict[object, Any] | None = answers.get(answer)
+            context = cursor.context
+            known: dict[object, Any] | None = context.answers.get(answer)
             if known is None:
-                known = answers[answer] = {}
+                known = context.answers[answer] = {}
             elif cursor in known:
-                if cursor in pending:
+                if context.asked and (cursor in pending or (id(known), cursor) in context.provisional):
                     Recursion.cuts += 1
                 return known[cursor]
             if len(pending) >= DEPTH:
@@ -101,7 +102,8 @@ def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
             known[cursor] = meanwhile()
             pending.add(cursor)
             try:
-                found = known[cursor] = function(cursor)
+                with context.asking(known, cursor):
+                    found = known[cursor] = function(cursor)
             finally:
                 pending.discard(cursor)
             return found

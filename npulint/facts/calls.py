@@ -12,3 +12,15 @@ def receiver_of(call: Call) -> Value | None:
     if isinstance(call.callee, Ref) and "." in call.callee.name:
         return Ref(call.callee.name.rpartition(".")[0])
     return None
+
+
+def argument(call: Call, name: str, position: int) -> Value | None:
+    """What a call passes for a parameter by keyword or position; None when it is not passed or starred."""
+    for key, value in call.keywords:
+        if key == name:
+            return value
+    if 0 <= position < len(call.args):
+        before = call.args[: position + 1]
+        if not any(isinstance(a, Op) and a.op == "star" for a in before):
+            return call.args[position]
+    return None

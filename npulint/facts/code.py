@@ -114,7 +114,8 @@ class Assignment(msgspec.Struct, frozen=True, array_like=True):
     """An assignment. `target` is a dotted name as written; subscripts with a literal key are written ``[key]``
     (``op.parameter_map[precision_mode].s``), other subscripts ``[*]``. `key` is its last computed key
     (``x[x > 1] = 0``, ``op.parameter_map[name].s = b"…"``). ``setattr(x, "name", value)`` assigns as well; the `key` is
-    then the name, and a computed one is written ``x.*``."""
+    then the name, and a computed one is written ``x.*``. `called` is the result of the last call in the target
+    (``optimizers.add().name = "…"``, as written ``optimizers.add().name``)."""
 
     target: str
     value: Value
@@ -124,6 +125,7 @@ class Assignment(msgspec.Struct, frozen=True, array_like=True):
     end_line: int
     end_column: int
     key: Value = UNKNOWN
+    called: Value = UNKNOWN
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True):

@@ -110,16 +110,18 @@ class Expressions(SourcePositions):
             found.append(leaf(node.__class__, other)(self, node, block))
         return tuple(found)
 
-    def target(self, node: Any, block: int) -> tuple[str, Value]:
-        """An assignment target as text, and its last computed key; records calls and computed subscripts."""
+    def target(self, node: Any, block: int) -> tuple[str, Value, Value]:
+        """An assignment target as text, its last computed key, and the result of the last call in it; records calls and
+        computed subscripts."""
         parts: list[str] = []
         last: Value = UNKNOWN
+        called: Value | None = None
         while True:
             kind: type = node.__class__
             if kind is ast.Name:
                 parts.append(node.id)
                 parts.reverse()
-                return "".join(parts), last
+                return "".join(parts), last, called or UNKNOWN
             if kind is ast.Attribute:
                 parts.append("." + node.attr)
                 node = node.value
@@ -130,11 +132,12 @@ class Expressions(SourcePositions):
                 parts.append(f"[{key.value}]" if isinstance(key, Const) else "[*]")
                 node = node.value
             elif kind is ast.Call:
-                self.value(node, block)
+                if called is None:  # its reading includes the calls that it follows
+                    called = self.value(node, block)
                 parts.append("()")
                 node = node.func
             else:
-                return "", last
+                return "", last, UNKNOWN
 
     def parameters(self, args: ast.arguments, block: int) -> tuple[tuple[str, ...], tuple[Value, ...]]:
         """Parameter names (``*args`` and ``**kwargs`` with stars) and the defaults of the last ones; keyword-only
@@ -219,10 +222,8 @@ class Expressions(SourcePositions):
         keywords = self._keywords(fields["keywords"], block) if fields["keywords"] else ()
         if len(args) > 1 and func.__class__ is ast.Name and func.id == "getattr":
             holder, name = args[0], args[1]
-            if isinstance(holder, Ref) and isinstance(name, Const):
-                self.looked_up = True
-                self._mention(f"{holder.name}.{name.value}", node, block)
-                return Ref(f"{holder.name}.{name.value}")
+            if isinstance(name, Const) and isinstance(name.value, str):
+                return self._attribute_of(holder, name, node, block)
         if len(args) == 3 and func.__class__ is ast.Name and func.id == "setattr":
             self._set_attribute(node, args, block)
         line, end = fields["lineno"], fields["end_lineno"]
@@ -237,14 +238,24 @@ class Expressions(SourcePositions):
         self.calls.append(call)
         return CallResult(len(self.calls) - 1)
 
+    def _attribute_of(self, holder: Value, name: Const, node: ast.Call, block: int) -> Value:
+        """What ``getattr(x, "name")`` reads: the attribute, as if it was written as such."""
+        if not isinstance(holder, Ref):
+            return Op(".", (holder, name))
+        self.looked_up = True
+        self._mention(f"{holder.name}.{name.value}", node, block)
+        return Ref(f"{holder.name}.{name.value}")
+
     def _set_attribute(self, node: ast.Call, args: tuple[Value, ...], block: int) -> None:
         """Records ``setattr(x, "name", value)`` as an assignment as well; a computed name is written ``*``."""
         holder, name, value = args
         text = self._as_target(holder)
-        if text and isinstance(name, Const):
-            self.binds.append(Assignment(f"{text}.{name.value}", value, block, *self.span(node), name))
-        elif text:
-            self.binds.append(Assignment(f"{text}.*", value, block, *self.span(node), name))
+        if text:
+            target = f"{text}.{name.value if isinstance(name, Const) else '*'}"
+            while isinstance(holder, Op):
+                holder = holder.operands[0]
+            called = holder if isinstance(holder, CallResult) else UNKNOWN
+            self.binds.append(Assignment(target, value, block, *self.span(node), name, called))
 
     def _as_target(self, value: Value) -> str:
         """An expression as the text of an assignment target; empty if it cannot be one."""

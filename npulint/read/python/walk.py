@@ -130,6 +130,7 @@ class Walker(Expressions):
         """Record an assignment; tuples are unpacked, one level of `SequenceDisplay` by element."""
         kind = target.__class__
         key: Value = UNKNOWN
+        called: Value = UNKNOWN
         if kind is ast.Name:
             name: str = target.id
         elif kind is ast.Tuple or kind is ast.List:
@@ -137,17 +138,17 @@ class Walker(Expressions):
         elif kind is ast.Starred:
             return self.bind(target.value, UNKNOWN, block)
         else:
-            name, key = self.target(target, block)
+            name, key, called = self.target(target, block)
             if not name:
                 return
         if self._elsewhere:
             block = self._home(name, block)
         line, end = target.lineno, target.end_lineno
         if line in self.wide or end in self.wide:
-            bind = Assignment(name, value, block, *self.span(target), key)
+            bind = Assignment(name, value, block, *self.span(target), key, called)
         else:
             column, stop = target.col_offset + 1, target.end_col_offset + 1
-            bind = Assignment(name, value, block, line, column, end, stop, key)
+            bind = Assignment(name, value, block, line, column, end, stop, key, called)
         self.binds.append(bind)
 
     def _unpack(self, targets: list[ast.expr], value: Value, block: int) -> None:

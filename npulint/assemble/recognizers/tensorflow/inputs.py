@@ -22,6 +22,7 @@ from npulint.assemble.recognizers.tensorflow.stages import (
 )
 from npulint.assemble.script_role import Purpose, purpose
 from npulint.assemble.surroundings import surroundings_of
+from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
@@ -187,8 +188,15 @@ class Variable(CallFact):
 def _may_be_stage(call: CallSite, name: str) -> bool:
     """Whether a method of an unknown object is a stage, by the receiver's name or by the next method of the chain."""
     if name.startswith("?"):
-        return looks_like_dataset(name.rpartition(".")[0]) or _is_of_dataset(call)
-    return ":" in name and call.target is None and _is_of_dataset(call)
+        return looks_like_dataset(name.rpartition(".")[0]) or _is_of_dataset(call) or _is_after_stage(call)
+    return ":" in name and call.target is None and (_is_of_dataset(call) or _is_after_stage(call))
+
+
+@walker(depth=6, otherwise=bool)
+def _is_after_stage(call: CallSite) -> bool:
+    """Whether a method is called on what a stage has made, also in another function."""
+    made = [] if call.receiver is None else call.receiver.sites
+    return any(is_stage(one.name) or (one.last in _STAGES and _may_be_stage(one, one.name)) for one in made)
 
 
 def _stages_after(call: CallSite) -> Iterator[CallSite]:

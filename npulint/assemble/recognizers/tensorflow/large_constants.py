@@ -13,6 +13,7 @@ from npulint.assemble.large_numbers import may_be_large
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.tensorflow.tensors import in_tensorflow, is_kept, is_tensor
+from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Op
 from npulint.facts.kinds import fact_kind
@@ -27,6 +28,7 @@ _TESTS = frozenset(
     f"tensorflow.{name}"
     for name in "equal not_equal greater greater_equal less less_equal logical_not logical_and logical_or".split()
 )
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "~", "&", "|")
 _FULL = frozenset(("tensorflow.ones_like", "tensorflow.ones"))
 _EMPTY = frozenset(("tensorflow.zeros_like", "tensorflow.zeros"))
 _PRODUCTS = frozenset(("tensorflow.multiply", "tensorflow.scalar_mul"))
@@ -140,11 +142,15 @@ def _is_of_numpy(value: Expr) -> bool:
     return any(site.name.startswith("numpy.") for site in made)
 
 
+@walker(depth=8, otherwise=bool)
 def _is_mask(value: Expr) -> bool:
-    """Whether an expression has the name of a mask, or is the complement of one."""
+    """Whether an expression is the result of a comparison, also by another name or cast; else whether it has the name
+    of a mask, or is the complement of one."""
     call = value.call
     if call is not None and call.name in _SAME and call.args:
         return _is_mask(call.args[0])
+    if value.operator in _COMPARISONS or any(map(_is_mask, value.sources)):
+        return True
     operands = value.operands("-")
     if len(operands) == 2 and operands[0].is_literal and operands[0].literal == 1:
         return True

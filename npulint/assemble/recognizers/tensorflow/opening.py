@@ -279,7 +279,7 @@ def _is_option(step: ExecutionStep) -> bool:
     head = target.rpartition(".")[0]
     if head in ("self", ""):
         return False
-    meaning = step.site.value.sibling(Ref(head)).name
+    meaning = step.site.leading(head).name
     return meaning.startswith("npu_device.") and "global_options()" in meaning
 
 

@@ -37,13 +37,13 @@ def map_entries(one: AssignmentSite) -> list[MapEntry] | None:
     target = one.target
     match = _DIRECT.match(target) if f".{_MAP}[" in target else None
     if match:
-        keys, owners = _keys(match["key"], one), [one.value.sibling(Ref(match["root"]))]
+        keys, owners = _keys(match["key"], one), [one.leading(match["root"])]
         return [MapEntry(key, situation, match["field"], owners, match["root"]) for key, situation in keys]
     if not target.endswith(_FIELDS) or not _has_maps(one.scope.context):
         return None
     match = _ENTRY.match(target)
     if match:
-        maps = one.value.sibling(Ref(match["map"]))
+        maps = one.leading(match["map"])
         owners = _owners(maps)
         is_map = owners or _is_given_map(maps)
         keys = _keys(match["key"], one) if is_map else []
@@ -59,7 +59,7 @@ def _of_entry(one: AssignmentSite) -> list[MapEntry] | None:
     """The same where a name stands for the entry of a map."""
     head, _, field = one.target.rpartition(".")
     found = []
-    for assigned in one.value.sibling(Ref(head)).assignments[:_MOST]:
+    for assigned in one.leading(head).assignments[:_MOST]:
         holder = assigned.value.subscript
         owners = [] if holder is None else _owners(holder[0])
         if holder is not None and owners:

@@ -63,7 +63,7 @@ class Protos:
     def _add_call(self, call: CallSite) -> None:
         name, last = call.name, call.name.rpartition(".")[2]
         if call.last == "add" and (call.written.endswith("custom_optimizers.add") or name.endswith(_ADD)):
-            makers = self.optimizers[call] = holders(call.expr(Ref(call.written.removesuffix(".add"))))
+            makers = self.optimizers[call] = [] if call.receiver is None else holders(call.receiver)
             for maker in makers:
                 self.by_maker[maker].optimizers.append(call)
         elif last in _HELPERS or name.endswith("NPURunConfig"):
@@ -74,7 +74,7 @@ class Protos:
     def _add_rewrite_options(self, module: Scope) -> None:
         for one in _assignments_to(module, *_REWRITE, "*"):
             head, _, option = one.target.rpartition(".")
-            holder = _at(one, head)
+            holder = one.leading(head)
             if _is_rewriter(holder):
                 for maker in holders(holder):
                     self.by_maker[maker].rewrite |= _rewritten(one, option)
@@ -106,6 +106,8 @@ def _rewritten(one: AssignmentSite, option: str) -> dict[str, PossibleValues]:
 @walker(depth=6, otherwise=list)
 def holders(value: Expr) -> list[CallSite]:
     """The calls that may have created the root object of ``config.graph_options…``, also through aliases."""
+    if value.attribute is not None:
+        return _innermost(value).sites
     root, _, rest = value.written.partition(".")
     own = value.module.owner_of_self(root, value.scope.block) >= 0
     base = value.sibling(Ref(f"{root}.{rest.partition('.')[0]}" if own else root))
@@ -139,11 +141,6 @@ def _assignments_to(module: Scope, *lasts: str) -> Iterator[AssignmentSite]:
     for target, records in module.module.dotted.items():
         if target.rpartition(".")[2] in lasts:
             yield from (assignment_at(module.context, module.module, record) for record in records)
-
-
-def _at(one: AssignmentSite, written: str) -> Expr:
-    """The expression for a dotted name at the place of an assignment."""
-    return one.value.sibling(Ref(written))
 
 
 @fact_kind("npu_optimizer")
@@ -260,7 +257,16 @@ def _name(call: CallSite) -> str:
     if given is not None:
         return given
     value = call.argument("name")
-    return "" if value is None else _text(value)
+    if value is not None:
+        return _text(value)
+    return "?" if _is_passed_on(call) else ""
+
+
+def _is_passed_on(call: CallSite) -> bool:
+    """Whether what a call gives is passed to something that is not the project's own, which may do anything with it."""
+    result, names = call.result.value, {one.target for one in call.assignments}
+    others = (other for other in call.scope.all_calls if other.target is None)
+    return any(one.value == result or one.written in names for other in others for one in other.arguments)
 
 
 def _text(value: Expr) -> str:
@@ -277,7 +283,7 @@ def _names(context: Context) -> dict[CallSite, str]:
     optimizers = protos_of(context).optimizers
     for module in module_scopes(context):
         for one in _assignments_to(module, "*"):
-            for call in _at(one, one.target.removesuffix(".*")).sites:
+            for call in one.leading(one.target.removesuffix(".*")).sites:
                 if call in optimizers and call not in found and (name := _filled(one)):
                     found[call] = name
     return found
@@ -298,7 +304,7 @@ def _named(module: Scope) -> dict[CallSite, AssignmentSite]:
     """The first assignment of a name to each object that a module creates or gets."""
     found: dict[CallSite, AssignmentSite] = {}
     for one in _assignments_to(module, "name"):
-        for call in _at(one, one.target.removesuffix(".name")).sites:
+        for call in one.leading(one.target.removesuffix(".name")).sites:
             found.setdefault(call, one)
     return found
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import Context, once
-from npulint.assemble.cursors import CallSite, Expr, module_scopes
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, module_scopes
 from npulint.assemble.module import Module
 from npulint.assemble.reach import HowReached
 from npulint.assemble.recognizers.registry import recognizes
@@ -179,11 +179,18 @@ def closed(session: CallSite) -> Flag:
 
 def _is_kept(session: CallSite) -> bool:
     """Whether the session is stored in an attribute or at module level, or is an InteractiveSession, which stores
-    itself."""
+    itself; not under a name that only hands it on to what owns it then."""
     made = session.result.value
-    assigned = [one for one in session.scope.assignments if one.record.value == made]
+    assigned = [one for one in session.scope.assignments if one.record.value == made and not _is_handed_on(one)]
     keeps_itself = session.name.endswith("InteractiveSession")
     return any(keeps_itself or "." in one.target or one.scope.module.scope[one.scope.block] == 0 for one in assigned)
+
+
+def _is_handed_on(assignment: AssignmentSite) -> bool:
+    """Whether calls of the module get what a name stands for, and nothing there uses it itself."""
+    calls, name = assignment.scope.all_calls, assignment.target
+    passed = any(value.written == name for call in calls for value in call.arguments)
+    return passed and not any(call.written.startswith(f"{name}.") for call in calls)
 
 
 @once

@@ -16,7 +16,6 @@ from npulint.assemble.recognizers.tensorflow.run_configs import keyword_argument
 from npulint.assemble.situations import ANY, Situation, situations, written_for
 from npulint.assemble.text_type import is_text
 from npulint.facts.attributes import Flag, attribute
-from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
@@ -166,7 +165,7 @@ def _assigned(one: AssignmentSite) -> Iterator[Setting]:
 
 def _holds_settings(one: AssignmentSite, head: str) -> bool:
     """Whether attributes of an object are settings: most objects that ``setattr`` fills are the project's own."""
-    meaning = one.value.sibling(Ref(head)).name
+    meaning = one.leading(head).name
     return head.rpartition(".")[2] in _PROTO_FIELDS or "global_options()" in meaning or "ConfigProto" in meaning
 
 
@@ -196,7 +195,7 @@ def _session_key(one: AssignmentSite, entry: MapEntry) -> SessionKey:
 
 def _of_object(one: AssignmentSite, head: str, last: str, situation: Situation) -> Iterator[Setting]:
     """The setting made by assigning the attribute `last` of an object that is only known by its canonical name."""
-    meaning = one.value.sibling(Ref(head)).name
+    meaning = one.leading(head).name
     value, derived = written_for(one.value, situation), one.is_call or bool(situation.rounds)
     if meaning.startswith("npu_device.") and "global_options()" in meaning and head.partition(".")[0]:
         inner = meaning.partition("global_options()")[2].strip(".")

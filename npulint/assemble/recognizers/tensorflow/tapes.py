@@ -43,7 +43,8 @@ class GradientTape(CallFact):
 
 @fact_kind("step_call")
 class StepCall(CallFact):
-    """A Python loop calls a compiled training function in every iteration; the name is the callee as written."""
+    """A Python loop calls a compiled training function in every iteration, itself or through others; the name is the
+    compiled function as written where eager code calls it."""
 
     tape: str
     """The path and the number of the tape in that function."""
@@ -72,8 +73,9 @@ def tapes(call: CallSite) -> Iterable[Fact]:
     """A fact for a tape, for each Python loop that calls its compiled function in every iteration, and for what that
     loop reads from the device."""
     yield GradientTape(call, "GradientTape")
-    for step in _loop_calls(call.scope) if _applies(call.scope.routine) else ():
-        yield StepCall(step, step.written or step.last, f"{call.path}:{call.index}")
+    steps = _loop_calls(call.scope) if _applies(call.scope.routine) else {}
+    for step, compiled_call in steps.items():
+        yield StepCall(step, compiled_call.written or compiled_call.last, f"{call.path}:{call.index}")
         yield from _reads(step)
 
 
@@ -90,21 +92,21 @@ def _applies(routine: Scope) -> bool:
     return any(call.scope.routine in inner for call in routine.calls_named(*_APPLYING))
 
 
-def _loop_calls(scope: Scope) -> list[CallSite]:
-    """The calls in Python loops that run the compiled function around a block in every iteration; none if the function
-    contains a loop."""
-    found: dict[CallSite, None] = {}
-    queue = [(scope, False, 0)]  # the place, and whether it is outside of the compiled function
+def _loop_calls(scope: Scope) -> dict[CallSite, CallSite]:
+    """The calls in Python loops that run the compiled function around a block in every iteration, each with the call
+    from eager code that runs it; none if the function contains a loop."""
+    found: dict[CallSite, CallSite] = {}
+    queue: list[tuple[Scope, CallSite | None, int]] = [(scope, None, 0)]  # a block, and how eager code comes to it
     while queue:
-        place, outside, hops = queue.pop()
-        function = place.function
-        if function is None or hops > _HOPS or (place.loop is not None and not outside):
+        block, entered, hops = queue.pop()
+        function = block.function
+        if function is None or hops > _HOPS or (block.loop is not None and entered is None):
             continue
-        came_out = outside or is_compiled(function)
+        came_out = entered is not None or is_compiled(function)
         for call in users(function):
-            leaves = came_out and compiled(call.scope) == "no"
-            if leaves and call.scope.loop is not None:
-                found[call] = None
+            leaving = (entered or call) if came_out and compiled(call.scope) == "no" else None
+            if leaving is not None and call.scope.loop is not None:
+                found[call] = leaving
             else:
-                queue.append((call.scope, leaves, hops + 1))
-    return list(found)
+                queue.append((call.scope, leaving, hops + 1))
+    return found

@@ -103,7 +103,8 @@ def _is_values(value: Expr, top_k: CallSite) -> bool:
     holder, part = value.attribute or value.subscript or (None, None)
     if holder is not None:
         is_first = part == "values" or (isinstance(part, Expr) and part.literal == 0)
-        return is_first and any(one.call is top_k for one in (holder, *holder.sources))
+        if is_first and any(one.call is top_k for one in (holder, *holder.sources)):
+            return True
     head, _, last = value.written.rpartition(".")
     if last == "values" and head and any(one.call is top_k for one in value.scope.named(head, value.line).sources):
         return True

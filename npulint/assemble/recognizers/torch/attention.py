@@ -7,6 +7,7 @@ from typing import Literal
 
 from npulint.assemble.code_places import expressions
 from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.inner_functions import joined_calls
 from npulint.assemble.recognizers.torch.fusible import FusibleCode
 from npulint.assemble.recognizers.torch.operations import (
     Operation,
@@ -56,7 +57,7 @@ class _BySoftmax(FusibleCode):
     @attribute
     def guarded(self) -> bool:
         """Whether the function also calls a fused attention."""
-        return any(call.last in _FUSED for call in self.scope.routine.calls)
+        return any(call.last in _FUSED for call in joined_calls(self.scope))
 
 
 @fact_kind("affinity")

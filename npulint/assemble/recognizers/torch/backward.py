@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.inner_functions import blocks_as_run, joined_calls
 from npulint.assemble.walker import memoized
 from npulint.lazy_regex import lazy_compile
 
@@ -27,15 +28,14 @@ def scaled(call: CallSite) -> Scaled:
     block = scale_block(call.scope)
     if block is not None:
         return _in_block(call, block)
-    loss = call.receiver
-    if loss is not None and loss.written and loss.name.endswith(".scale()"):
+    if any(one.name.endswith(".scale()") for one in _losses(call)):
         return "scaler"
     return "unknown" if _is_scaled_otherwise(call) else "no"
 
 
 def is_stepped(call: CallSite) -> bool:
     """Whether the function around a call also calls ``step``: then it trains and does not just inspect gradients."""
-    return any(other.last == "step" for other in call.scope.routine.calls)
+    return any(other.last == "step" for other in joined_calls(call.scope))
 
 
 def is_of_inputs(call: CallSite) -> bool:
@@ -80,22 +80,30 @@ def _conditions(scope: Scope) -> set[tuple[int, int]]:
 
 
 def scale_block(scope: Scope) -> Scope | None:
-    """The ``with amp.scale_loss(...)`` around a block within its function; None without one."""
-    for around in scope.ancestors:
-        if around.kind == "with" and (around.test.name == _SCALE_LOSS or around.test.name.endswith("amp.scale_loss()")):
-            return around
-        if around.kind in ("function", "lambda"):
-            return None
+    """The ``with amp.scale_loss(...)`` around a block within its function, or around a call of that in the code around
+    it; None without one."""
+    for way in blocks_as_run(scope):
+        for around in way:
+            name = around.test.name if around.kind == "with" else ""
+            if name == _SCALE_LOSS or name.endswith("amp.scale_loss()"):
+                return around
     return None
 
 
 def _in_block(call: CallSite, block: Scope) -> Literal["apex", "bypassed"]:
     """``apex``, or ``bypassed`` if backward is called on the loss that amp.scale_loss got."""
-    context = block.test.call
-    loss = call.receiver
-    if context is None or loss is None or not loss.written:
+    context, losses = block.test.call, _losses(call)
+    if context is None or not losses:
         return "apex"
     binds = call.module.code.assignments
     names = {bind.target for bind in binds if bind.value == block.test.value and not bind.target.startswith("[")}
-    arguments = [value.written for value in context.args[:1]]
-    return "bypassed" if loss.written in arguments and loss.written not in names else "apex"
+    arguments = [value.written for value in context.args[:1] if value.written]
+    return "bypassed" if all(one.written in arguments and one.written not in names for one in losses) else "apex"
+
+
+def _losses(call: CallSite) -> list[Expr]:
+    """What a backward call may be called on: what the project's calls pass, if it is a parameter."""
+    loss = call.receiver
+    if loss is None:
+        return []
+    return (loss.sources if loss.passed_to is not None else []) or [loss]

@@ -112,12 +112,13 @@ def _results(value: Expr, target: str) -> list[tuple[int, str]]:
 
 
 def _of_dataset(dataset: Expr | None) -> Literal["train", "evaluate", ""]:
+    """The purpose according to what made a dataset; where that says nothing, to its name."""
     if dataset is None:
         return ""
-    answers = {named_purpose(dataset.written)}
-    if "" in answers:
-        answers = {_of_split(made) for made in dataset.sites}
-    return answers.pop() if len(answers) == 1 else ""
+    answers = {_of_split(made) for made in dataset.sites} - {""}
+    if answers:
+        return answers.pop() if len(answers) == 1 else ""
+    return named_purpose(dataset.written)
 
 
 def _of_split(made: CallSite) -> Literal["train", "evaluate", ""]:
@@ -130,7 +131,8 @@ def _of_split(made: CallSite) -> Literal["train", "evaluate", ""]:
             return named_purpose(key) or "train"
         if isinstance(known, str) and named_purpose(known):
             return named_purpose(known)
-    names = [*(value.text for value in made.args), *(value.written for value in made.args)]
+    texts = [part.text for value in made.arguments for part in value.mentioned]  # os.path.join(root, "val")
+    names = [*texts, *(value.written for value in made.args)]
     return next((found for name in names if (found := named_purpose(name))), named_purpose(made.last))
 
 

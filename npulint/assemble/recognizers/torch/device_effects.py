@@ -59,9 +59,10 @@ def is_spared(scope: Scope, line: int, question: Expr | None = None) -> bool:
 
 def _only_watches(scope: Scope, line: int) -> bool:
     """Whether code stands in a function that ends where there is no CUDA (``if not torch.cuda.is_available(): return``)
-    and else only looks at the devices: how many there are, what memory they have."""
-    since = None if scope.function is None else _watches_since(scope.function)
-    return since is not None and since < line
+    and else only looks at the devices: how many there are, what memory they have; also in a function inside it."""
+    functions = (around for around in scope.ancestors if around.kind == "function")
+    ends = (_watches_since(function) for function in functions)
+    return any(since is not None and since < line for since in ends)
 
 
 @once
@@ -77,6 +78,7 @@ def _watches_since(function: Scope) -> int | None:
         return None
     since = min(asked)
     calls, assignments = _within(function)
+    calls = [one for one in calls if one.target is None or not one.target.is_inside(function)]  # these are looked into
     looking = (_is_idle_call(one) or _LOOKS.search(one.name) for one in calls if one.line > since)
     only = all(looking) and all("." not in one.target for one in assignments if one.line > since)
     return since if only else None

@@ -14,6 +14,15 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.torch import device_names, scaling
 from npulint.assemble.recognizers.torch.device_choices import choice_of, computed_defaults, leaving_out, npu_choices
+from npulint.assemble.recognizers.torch.device_flow import (
+    FOREIGN,
+    KEYWORDS,
+    MOVES,
+    POSITIONS,
+    gives_device,
+    holds_device,
+    takes_device,
+)
 from npulint.assemble.recognizers.torch.device_moves import DEFAULT_TYPE, Move, move_of_default_type
 from npulint.assemble.recognizers.torch.device_texts import (
     DEVICE,
@@ -33,25 +42,7 @@ from npulint.lazy_regex import lazy_compile
 
 _SAYS = lazy_compile(r"cuda|^npu")
 _OTHER_DEVICE = lazy_compile(r"^(?:npu|cpu|mps|xpu)\b")
-_KEYWORDS = ("device", "map_location", "device_type", "device_name", "devices", "accelerator")
-_POSITIONS = {
-    "torch.device": 0,
-    "torch.load": 1,
-    "torch.jit.load": 1,
-    "torch.set_default_device": 0,
-    "torch.autocast": 0,
-    "torch.Generator": 0,
-    "torch.amp.GradScaler": 0,
-    "torch.get_device_module": 0,
-    "torch.distributed.init_device_mesh": 0,
-    "torch.distributed.device_mesh.init_device_mesh": 0,
-    "torch.distributed.DeviceMesh": 0,
-    "torch.distributed.device_mesh.DeviceMesh": 0,
-    "torch.distributed.tensor.DeviceMesh": 0,
-    "torch.distributed._tensor.DeviceMesh": 0,
-}
 _TENSOR_METHOD = lazy_compile(r"\.(?:new_\w+|to|to_empty)$")
-_MOVES = frozenset(("to", "to_empty"))
 _TYPED = frozenset(("type", "set_default_tensor_type"))
 _OPTIONS = {
     "add_argument": ("default", -1),
@@ -67,7 +58,6 @@ _CHOOSING = {
     "option": "default type",
 }
 _ACCELERATORS = ("torch.cuda.", "torch.npu.")
-_FOREIGN = ("numba.", "cupy.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "chainer.")
 _INDEX = lazy_compile(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev_id)$", re.IGNORECASE)
 
 
@@ -221,7 +211,7 @@ class NpuText(PlaceFact):
 def device_texts(module: Scope) -> Iterator[Fact]:
     """The device strings, tensor types and device numbers in a module."""
     if not module.module.code.devices:
-        for call in module.calls_named(*_MOVES):
+        for call in module.calls_named(*MOVES):
             yield from _moved(call) if call.args else ()
         return
     for fact in (*_in_calls(module), *_assigned(module), *_defaults(module), *_returned(module)):
@@ -240,15 +230,15 @@ def _in_calls(module: Scope) -> Iterator[CudaUse | NpuText]:
     for call in module.all_calls:
         record = call.record
         for key, argument in record.keywords:
-            if key.endswith(_KEYWORDS) and (text := device_text(call.expr(argument))):
+            if key.endswith(KEYWORDS) and (text := device_text(call.expr(argument))):
                 yield from _keyword(call, key, call.expr(argument), text)
         if call.last in _OPTIONS and (record.args or call.last == "option"):
             yield from _option(call)
         elif not record.args:
             continue
-        elif call.last in _MOVES:
+        elif call.last in MOVES:
             yield from _moved(call)
-        elif call.name in _POSITIONS:
+        elif call.name in POSITIONS:
             yield from _placed(call)
         else:
             for place, value in enumerate(record.args):
@@ -258,7 +248,7 @@ def _in_calls(module: Scope) -> Iterator[CudaUse | NpuText]:
 
 def _keyword(call: CallSite, key: str, value: Expr, text: str) -> Iterator[CudaText]:
     name = call.name
-    if name.startswith((*_FOREIGN, "torch.cuda.")):
+    if name.startswith((*FOREIGN, "torch.cuda.")):
         return
     makes = name.startswith("torch.") and not name.startswith(("torch.autocast", "torch.amp"))
     breaks: Flag = "yes" if makes or _TENSOR_METHOD.search(name) else "unknown"
@@ -288,7 +278,7 @@ def _argument(call: CallSite, text: str, place: int, position: str, breaks: Flag
 
 def _placed(call: CallSite) -> Iterator[CudaText]:
     """The device argument of a PyTorch function."""
-    place = _POSITIONS[call.name]
+    place = POSITIONS[call.name]
     text = device_text(call.args[place]) if place < len(call.args) else ""
     if text:
         breaks: Flag = "no" if _is_switched_off(call) else "yes"
@@ -318,7 +308,8 @@ def _takes_device(call: CallSite, place: int) -> bool:
         return False
     names = function.parameters
     shift = 1 if names[:1] in (("self",), ("cls",)) else 0
-    return place + shift < len(names) and is_device_name(names[place + shift])
+    name = names[place + shift] if place + shift < len(names) else ""
+    return bool(name) and (is_device_name(name) or takes_device(function, name))
 
 
 def _moved(call: CallSite) -> Iterator[CudaUse | NpuText]:
@@ -421,12 +412,15 @@ def _assignments_of_texts(module: Module) -> list[Assignment]:
 
 
 def _is_for_device(assignment: AssignmentSite, text: str) -> bool:
-    """Whether an assigned text is a device, according to the target's name or key, or to the number in the text."""
+    """Whether an assigned text is a device, according to its use, to the target's name or key, or to the number in the
+    text."""
     value = assignment.value
     if value.is_dict:
         keyed = any(key is not None and is_device_name(key.text) and device_text(entry) for key, entry in value.entries)
         return keyed or (":" in text and is_device_name(assignment.target))
-    return not value.is_display and (":" in text or is_device_name(assignment.target))
+    if value.is_display:
+        return False
+    return ":" in text or is_device_name(assignment.target) or holds_device(assignment)
 
 
 def _defaults(module: Scope) -> Iterator[CudaText]:
@@ -435,7 +429,7 @@ def _defaults(module: Scope) -> Iterator[CudaText]:
             continue
         for name, value in function.defaults:
             text = device_text(value) if may_say_device(value.value, module.module.code) else ""
-            if text and (":" in text or is_device_name(name)):
+            if text and (":" in text or is_device_name(name) or takes_device(function, name)):
                 yield CudaText(
                     value.scope,
                     _line(value),
@@ -451,7 +445,8 @@ def _returned(module: Scope) -> Iterator[CudaText]:
     for one in module.module.derive(_returned_texts):
         value = module.at(one.block).expr(one.value, one.line)
         text = "" if value.is_display or value.is_dict else device_text(value)
-        if text and (":" in text or "device" in value.scope.qualname.rpartition(".")[2].lower()):
+        named = "device" in value.scope.qualname.rpartition(".")[2].lower()
+        if text and (":" in text or named or gives_device(value.scope.routine)):
             yield CudaText(value.scope, _line(value), text, _expression=value, position="return", within="value")
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite
+from npulint.assemble.inner_functions import joined_calls
 from npulint.assemble.npu_server import npu_server
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch import scaling
@@ -73,7 +74,7 @@ class HalfModel(CallFact):
     @attribute
     def trained(self) -> bool:
         """Whether the function that casts the model also trains it."""
-        return any(_TRAINING.search(call.name) for call in self.call.scope.routine.calls)
+        return any(_TRAINING.search(call.name) for call in joined_calls(self.call.scope))
 
 
 @recognizes(matching=lambda name: name.rpartition(".")[2] in _CASTS)

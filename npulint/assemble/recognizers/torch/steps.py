@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, scope_named
+from npulint.assemble.inner_functions import blocks_as_run
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.backward import Scaled, is_of_inputs, is_stepped, scaled
 from npulint.assemble.recognizers.torch.given_devices import Given, where_given
@@ -57,7 +58,8 @@ class TrainStep(CallFact):
     @attribute
     def loop(self) -> bool:
         """Whether it runs in a training loop; a trainer contains one."""
-        return self.name != "backward" or train_loop(self.call.scope) is not None
+        loops = (train_loop(one) for way in blocks_as_run(self.call.scope) for one in way)
+        return self.name != "backward" or any(loop is not None for loop in loops)
 
     @attribute
     def on(self) -> str:
@@ -84,7 +86,7 @@ class TrainStep(CallFact):
 
     @attribute
     def stepped(self) -> bool:
-        """Whether the same function also calls ``step``."""
+        """Whether the same function, or one inside or around it, also calls ``step``."""
         return is_stepped(self.call)
 
 

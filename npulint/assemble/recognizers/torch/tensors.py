@@ -51,6 +51,13 @@ def values_of(name: Expr) -> list[Expr]:
     return [value for _, value in passed if value is not None]
 
 
+def _taken_from(value: Expr) -> list[Expr]:
+    """What an operation computes with: of an element the element itself where the project shows it (``a, b = f()``),
+    else the object that it, or an attribute, is taken from."""
+    shown = value.sources if value.subscript is not None else []
+    return shown or (value.operands()[:1] if value.operator in _ELEMENTS else value.operands())
+
+
 # -- boolean masks -----------------------------------------------------------------------------------
 
 
@@ -80,7 +87,7 @@ def _is_mask_operation(value: Expr) -> bool:
         return any(is_mask(part) for part in parts)
     if operator == ".":
         return parts[1].text in _SAME and is_mask(parts[0])
-    followed = {"*": parts, "[]": parts[:1], "if": parts[1:]}.get(operator, [])
+    followed = {"*": parts, "[]": _taken_from(value), "if": parts[1:]}.get(operator, [])
     return bool(followed) and all(is_mask(part) for part in followed)
 
 
@@ -144,9 +151,7 @@ def on_host(value: Expr) -> bool:
     if value.is_display or value.is_dict:
         return True
     if value.operator:
-        parts = value.operands()
-        parts = parts[:1] if value.operator in _ELEMENTS else parts
-        return any(on_host(part) for part in parts if not part.is_literal)
+        return any(on_host(part) for part in _taken_from(value) if not part.is_literal)
     call = value.call
     if not value.written and call is None:
         return False
@@ -195,7 +200,7 @@ def is_host_tensor(value: Expr) -> bool:
         parts = value.operands()
         if value.operator == "+=":  # beside what it is added to
             return parts[0].is_literal or is_host_tensor(parts[0])
-        return any(map(is_host_tensor, parts[:1] if value.operator in _ELEMENTS else parts))
+        return any(map(is_host_tensor, _taken_from(value)))
     if not value.written or value.parameter_of is not None:
         return False
     assigned = [one.value for one in value.assignments]
@@ -242,8 +247,7 @@ def depends_on_data(value: Expr) -> bool:
         return any(depends_on_data(one) for one in values_of(value))
     if value.operator in _COMPARISONS:
         return False
-    parts = value.operands() or value.items
-    return any(depends_on_data(part) for part in (parts[:1] if value.operator in _ELEMENTS else parts))
+    return any(map(depends_on_data, _taken_from(value) or value.items))
 
 
 def _gives_data(call: CallSite) -> bool:
