@@ -3,17 +3,39 @@ has for each call the canonical name of what that call passes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from npulint.assemble.module import Module, bound_before
 from npulint.facts.calls import argument
 from npulint.facts.code import CallResult, Const, Op, Ref, Return, Value
 
-if TYPE_CHECKING:
-    from npulint.assemble.names import Names
-
 _DEPTH = 12  # expressions through which a result is followed back to an argument
 _UNKNOWN = "?"
+
+
+class Names(Protocol):
+    """What is asked of the canonical names of a project (`npulint.assemble.names`)."""
+
+    def function(self, name: str) -> tuple[Module, int] | None:
+        """The project's own function or class with this canonical name."""
+
+    def of_call(self, module: Module, index: int) -> str:
+        """The canonical name of what a call calls."""
+
+    def of_value(self, module: Module, value: Value, block: int, line: int) -> str:
+        """The canonical name of a value."""
+
+    def of_name(self, module: Module, name: str, block: int, line: int) -> str:
+        """The canonical name of a dotted name."""
+
+    def of_result(self, callee: str, module: Module, index: int) -> str:
+        """The name of a call's result."""
+
+    def made_of_arguments(self, called: CalledFunction) -> str:
+        """The canonical name of what a function makes of the arguments of one call."""
+
+    def member(self, base: str, part: str) -> str:
+        """The canonical name of ``base.part``."""
 
 
 class CalledFunction(NamedTuple):
