@@ -7,14 +7,43 @@ all that it is ever given.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Assignment, Call, Function, Ref
+from npulint.facts.code import Assignment, Block, Call, Code, Function, Ref
 from npulint.facts.walk import nested, written_values
 
-if TYPE_CHECKING:
-    from npulint.assemble.module import Module
+_T = TypeVar("_T")
+
+
+class Module(Protocol):
+    """What is asked of a module (`npulint.assemble.module`)."""
+
+    code: Code
+    blocks: list[Block]
+    scope: list[int]
+    names: dict[int, dict[str, list[Assignment]]]
+    returns: dict[int, Any]
+
+    @property
+    def methods(self) -> Any:
+        """The calls of methods."""
+
+    def derive(self, work: Callable[[Any], _T]) -> _T:
+        """The result of a function of this module's code alone, computed once."""
+
+    def ancestors(self, block: int) -> list[int]:
+        """The block and all blocks around it, innermost first."""
+
+    def function_of(self, block: int) -> int:
+        """The nearest function around a block; -1 at module level."""
+
+    def loop_of(self, block: int) -> int:
+        """The nearest loop around a block; -1 if there is none."""
+
+    def calls_of(self, name: str) -> Any:
+        """The indices of the calls of a name."""
 
 
 def calls_from(module: Module, scope: int, block: int) -> list[Call]:
