@@ -62,8 +62,7 @@ def discovered(path: str, options: DiscoverOptions) -> SideSources:
 
 class ComparedProject(msgspec.Struct, frozen=True, eq=False):
     """One side: the problems of discovery, its facts, the assembled project, its configuration files, and its
-    files as they lie on the disk. `entry` is
-    the script that was named, empty for a folder."""
+    files as they lie on the disk. `entry` is the script that was named, empty for a folder."""
 
     root: str
     problems: Sequence[Problem]

@@ -101,7 +101,7 @@ def _made_root(names: Names, called: CalledFunction, root: str, block: int, line
         made = (_made(names, called, bind.value, bind.block, bind.line, depth) for bind in reaching)
         return next((name for name in made if name != _UNKNOWN), _UNKNOWN)
     params, call = home.blocks[called.function].params, called.module.code.calls[called.number]
-    given = argument(call, root, params.index(root) - _implicit_arguments(names, called)) if root in params else None
+    given = argument(call, root, params.index(root) - implicit_arguments(names, called)) if root in params else None
     if given is None:
         return _UNKNOWN
     name = names.of_value(called.module, given, call.block, call.line)
@@ -110,14 +110,15 @@ def _made_root(names: Names, called: CalledFunction, root: str, block: int, line
     return _UNKNOWN if name.startswith("?") else name
 
 
-def _implicit_arguments(names: Names, called: CalledFunction) -> int:
-    """How many parameters get their arguments from no place in the call: the object, or the class, of a method."""
+def implicit_arguments(names: Names, called: CalledFunction) -> int:
+    """How many parameters of a function (self, cls) get their arguments from no place in a call of it."""
     record, blocks = called.home.blocks[called.function], called.home.blocks
-    if blocks[record.parent].kind != "class" or Ref("staticmethod") in record.decorators:
+    is_method = record.parent >= 0 and blocks[record.parent].kind == "class"
+    if not is_method or Ref("staticmethod") in record.decorators:
         return 0
     call = called.module.code.calls[called.number]
-    head = call.callee.name.rpartition(".")[0] if isinstance(call.callee, Ref) else ""
-    if not head or Ref("classmethod") in record.decorators:
+    head, _, last = call.callee.name.rpartition(".") if isinstance(call.callee, Ref) else ("", "", "")
+    if not head or Ref("classmethod") in record.decorators or last != record.name.rpartition(".")[2]:
         return 1
     meaning = names.of_name(called.module, head, call.block, call.line)
     return 0 if names.function(meaning) is not None and not meaning.endswith("()") else 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from npulint.assemble import argument_results
 from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.context import Context, once
 from npulint.assemble.module import Module
 from npulint.assemble.script_role import is_test_file
 from npulint.facts.calls import argument
-from npulint.facts.code import Op, Ref, Value
+from npulint.facts.code import Op, Value
 
 Site = tuple[Module, int]
 """A call: its module and its index there."""
@@ -84,17 +85,8 @@ def _positions(function: BlockCursor) -> dict[str, int]:
 
 def implicit_arguments(function: BlockCursor, home: Module, index: int) -> int:
     """How many parameters of a function (self, cls) get their arguments from no place in a call of it."""
-    decorators = [one.name for one in function.record.decorators if isinstance(one, Ref)]
-    around = function.parent
-    if around is None or around.kind != "class" or "staticmethod" in decorators:
-        return 0
-    call = home.code.calls[index]
-    head, _, last = call.callee.name.rpartition(".") if isinstance(call.callee, Ref) else ("", "", "")
-    if not head or "classmethod" in decorators or last != function.last_name:
-        return 1
-    names = function.context.names
-    meaning = names.of_name(home, head, call.block, call.line)
-    return 0 if names.function(meaning) is not None and not meaning.endswith("()") else 1
+    called = argument_results.CalledFunction(function.module, function.block, home, index)
+    return argument_results.implicit_arguments(function.context.names, called)
 
 
 def _argument_of(home: Module, index: int, name: str, position: int) -> Value | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Assignment, Block, Call, Code, Function, Ref
+from npulint.facts.code import Assignment, Block, Call, Code, Function, Ref, Return
 from npulint.facts.walk import nested, written_values
 
 _T = TypeVar("_T")
@@ -24,11 +24,11 @@ class Module(Protocol):
     blocks: list[Block]
     scope: list[int]
     names: dict[int, dict[str, list[Assignment]]]
-    returns: dict[int, Any]
+    returns: dict[int, list[Return]]
 
     @property
-    def methods(self) -> Any:
-        """The calls of methods."""
+    def methods(self) -> dict[int, tuple[int, str]]:
+        """From each call to the method call on its result, and the method's name."""
 
     def derive(self, work: Callable[[Any], _T]) -> _T:
         """The result of a function of this module's code alone, computed once."""
@@ -42,8 +42,8 @@ class Module(Protocol):
     def loop_of(self, block: int) -> int:
         """The nearest loop around a block; -1 if there is none."""
 
-    def calls_of(self, name: str) -> Any:
-        """The indices of the calls of a name."""
+    def calls_of(self, *lasts: str) -> list[int]:
+        """The calls whose callee, as written, ends with one of these segments."""
 
 
 def calls_from(module: Module, scope: int, block: int) -> list[Call]:

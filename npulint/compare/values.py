@@ -12,7 +12,7 @@ from npulint.data.recipe import converted, recipe_call
 from npulint.facts.code import Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Span
 from npulint.facts.recipe import ProvenanceStep, Traced
-from npulint.training_config.provenance.plain import ValuePairs, canonical
+from npulint.training_config.provenance.plain import Found, ValuePairs, canonical
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.steps.expressions import ordered
 from npulint.training_config.steps.formatting import shown, shown_apart
@@ -107,22 +107,28 @@ class Comparer:
         calculated differs with what it is calculated from, which is compared by itself."""
         if one.operator not in ("", "[]", "."):
             return False
-        first, second = self._reference.executed(one), self._migrated.executed(other)
-        if first is None or second is None:
+        both = self._executed(one, other)
+        if both is None:
             return False
+        first, second = both
         if first.known and second.known:
             return canonical(first.single) != canonical(second.single)
         return first.known != second.known
+
+    def _executed(self, one: Expr, other: Expr) -> tuple[Found, Found] | None:
+        """What two expressions are worth where they are executed; None unless both are."""
+        first, second = self._reference.executed(one), self._migrated.executed(other)
+        return None if first is None or second is None else (first, second)
 
     def _is_known_once(self, left: ComparedValue, right: ComparedValue) -> bool:
         """Whether the executions know the value of one side, and that of the other depends on something open."""
         if left.argument is None or right.argument is None:
             return False
         one, other = left.argument.expr, right.argument.expr
-        first, second = self._reference.executed(one), self._migrated.executed(other)
-        if first is None or second is None or first.known == second.known:
+        both = self._executed(one, other)
+        if both is None or both[0].known == both[1].known:
             return False
-        return self._migrated.is_left_open(other) if first.known else self._reference.is_left_open(one)
+        return self._migrated.is_left_open(other) if both[0].known else self._reference.is_left_open(one)
 
     def evaluated(self, a: Expr, b: Expr) -> str:
         """Compare two expressions by their values."""

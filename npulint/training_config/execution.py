@@ -31,7 +31,6 @@ from npulint.values.value import Value
 _MOST_STEPS: Final = 30_000  # of one start
 _MOST_OF_ALL: Final = 60_000  # of all starts of one side
 _LONGEST: Final = 60  # characters of an expression that is named
-_KINDS: Final = ("shell", "makefile", "dockerfile")
 
 
 class ProgramSources:
@@ -92,19 +91,13 @@ class ProgramSources:
         script = self.below(entry)
         if launch is None:
             return Start(script)
-        path, kind = self.below(launch.fact.path), _kind_of(launch)
-        text = files.launcher_text(path) if kind else None
-        starts = [] if text is None else launcher_starts(text, path, kind, files)
+        path = self.below(launch.fact.path)
+        kind = dict(files.launchers).get(path)
+        text = files.launcher_text(path) if kind is not None else None
+        starts = [] if kind is None or text is None else launcher_starts(text, path, kind, files)
         starts = [start for start in starts if start.script == script and not start.is_open]
         near = [start for start in starts if start.line == launch.fact.span.line]
         return next(iter(near or starts), None)
-
-
-def _kind_of(launch: Launch) -> str:
-    name = posixpath.basename(launch.fact.path).lower()
-    if name.startswith("makefile") or name.endswith(".mk"):
-        return "makefile"
-    return "dockerfile" if "dockerfile" in name else "shell"
 
 
 class Execution:

@@ -29,22 +29,17 @@ def is_field(bind: AssignmentSite) -> bool:
 
 def field_settings(tracer: Tracer, module: Scope) -> Iterator[TrainingSetting]:
     """The fields of a module's data classes that affect numbers: with the value that the launcher passes for an option
-    of that name, else their default."""
+    of that name, else that of the instances which the start makes, else their default."""
     for bind in module.assignments:
         part = argument_part(bind.target) if is_field(bind) else ""
         default = field_default(bind.value) if part else None
         if default is None:
             continue
-        passed = passed_value(tracer, bind.target)
+        given = passed_value(tracer, bind.target) or tracer.field(bind)
         here = ProvenanceStep(module.path, bind.span, bind.target)
-        if passed is not None:
-            place = passed.provenance[0] if passed.provenance else here
-            yield TrainingSetting(part, bind.target, place.path, place.span, passed)
-            continue
-        made = tracer.field(bind)
-        if made is not None and made.known:
-            place = made.provenance[0] if made.provenance else here
-            yield TrainingSetting(part, bind.target, place.path, place.span, made)
+        if given is not None:
+            place = given.provenance[0] if given.provenance else here
+            yield TrainingSetting(part, bind.target, place.path, place.span, given)
             continue
         traced = tracer.trace(default, bind.span, bind.target)
         if traced.known and (is_literal(default.value) or default.written or traced.value is None):

@@ -17,6 +17,7 @@ from npulint.catalogue.load import load_catalogue
 from npulint.findings import Finding, ProgramSummary
 from npulint.pipeline import build_result, check_paths
 from npulint.settings import Settings
+from scripts.measure_port import inside
 from scripts.metamorphic_changes.source import Files
 
 _NO_LIMIT = {"time": 10**6, "memory": 10**6}  # a limit that depends on the speed of the machine makes other results
@@ -84,7 +85,7 @@ class Judge:
     def answers(self, changed: Files = _NOTHING, names: Mapping[str, str] = _NO_NAMES, splits: bool = False) -> Answers:
         """What is reported with some files changed or added, where an added file has a part of another if that
         `splits`; `names` maps new words to those of the unchanged program. The folder is as before afterwards."""
-        with self._changed(changed), _working_folder(self._folder):
+        with self._changed(changed), inside(self._folder):
             settings = Settings(
                 paths=(".",), target=self._target, cache=False, jobs=1, budget=_NO_LIMIT, min_severity="note"
             )
@@ -121,16 +122,6 @@ def judge(files: Files, target: Mapping[str, str]) -> Iterator[Judge]:
 @cache
 def _catalogue() -> Catalogue:
     return load_catalogue(whole=False)
-
-
-@contextlib.contextmanager
-def _working_folder(folder: Path) -> Iterator[None]:
-    before = os.getcwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -109,11 +109,9 @@ class Tracer:
         """The value that a field of a data class has in the instances that the start makes; None where that is not
         told."""
         found = self._execution.field(bind) if self._execution is not None else None
-        return (
-            None
-            if found is None or not found.values
-            else found.written(bind.scope.path, bind.span, bind.target).traced()
-        )
+        if found is None or not found.known:
+            return None
+        return found.written(bind.scope.path, bind.span, bind.target).traced()
 
     def is_unread(self, expr: Expr) -> bool:
         """Whether the start keeps the value of a literal, but overwrites it before it is read."""
