@@ -13,7 +13,7 @@ from npulint.discover.kinds import SourceFile
 from npulint.facts.model import FileFacts
 from npulint.postprocess.record import RawResults
 from npulint.progress import Advance, no_progress
-from npulint.read.files import LoadedFile, load, read
+from npulint.read.files import LoadedFile, ReadableFiles, load, read
 from npulint.result_cache import cached_facts, fingerprint, ran_out
 from npulint.settings import Settings
 
@@ -39,13 +39,14 @@ class Evaluator(msgspec.Struct, frozen=True):
         data = {**self.settings.piped(), **data}
         budget = self.settings.limits()
         loaded = loaded_files(sources, data, budget)
+        readable = ReadableFiles([one.file for one in loaded], lambda file: load(file, data.get(file.path), budget))
 
         def read() -> list[FileFacts]:
             files = facts_of(loaded, self.cache, advance, budget)
             loaded.clear()  # the contents are not needed any more
             return files
 
-        return self.loaded(root, loaded, read, advance)
+        return self._results(root, loaded, read, readable, advance)
 
     def loaded(
         self,
@@ -56,22 +57,34 @@ class Evaluator(msgspec.Struct, frozen=True):
     ) -> RawResults:
         """The raw results of loaded files, from the cache if possible; else `read` returns their facts. `advance` is
         called for results from the cache."""
+        by_path = {(one.file.path, one.file.kind): one for one in loaded}
+        readable = ReadableFiles([one.file for one in loaded], lambda file: by_path[file.path, file.kind])
+        return self._results(root, loaded, read, readable, advance)
+
+    def _results(
+        self,
+        root: str,
+        loaded: Sequence[LoadedFile],
+        read: Callable[[], Sequence[FileFacts]],
+        readable: ReadableFiles,
+        advance: Advance,
+    ) -> RawResults:
         if not self.cache.enabled or self.settings.against:
-            return self._evaluate(root, read())
+            return self._evaluate(root, read(), readable)
         key = fingerprint(loaded, root, self.catalogue.digest, self.settings)
         known = decoded(self.cache.get_many([key]).get(key, b""))
         if known is not None:
             advance(len(loaded))
             return known
-        results = self._evaluate(root, read())
+        results = self._evaluate(root, read(), readable)
         if not ran_out(results.files):
             self.cache.put_many({key: msgspec.msgpack.encode(results)})
         return results
 
-    def _evaluate(self, root: str, files: Sequence[FileFacts]) -> RawResults:
+    def _evaluate(self, root: str, files: Sequence[FileFacts], readable: ReadableFiles) -> RawResults:
         from npulint.project_runner import evaluate_project  # a run whose results are all in the cache needs none of it
 
-        results = evaluate_project(root, files, self.catalogue, self.settings)
+        results = evaluate_project(root, files, self.catalogue, self.settings, readable)
         self.evaluated(len(files))
         return results
 

@@ -23,7 +23,7 @@ from npulint.findings import Finding, GraphSummary, InferredChips, ProgramSummar
 from npulint.isolation import unjudged, without_failing
 from npulint.postprocess.merge_programs import merge_project
 from npulint.postprocess.record import RawResults
-from npulint.read.files import load, read
+from npulint.read.files import ReadableFiles, load, read
 from npulint.result_cache import configured_op_list, listed_ops
 from npulint.run_summary import RunSummary
 from npulint.settings import Settings
@@ -31,13 +31,21 @@ from npulint.settings import Settings
 _BYTES = 40  # of source for a call, assignment or import
 
 
-def evaluate_project(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
-    """The raw results of a project. Code that recurses too deeply to be resolved, or that takes more time or memory
+def evaluate_project(
+    root: str,
+    files: Sequence[FileFacts],
+    catalogue: Catalogue,
+    settings: Settings,
+    readable: ReadableFiles | None = None,
+) -> RawResults:
+    """The raw results of a project; `readable` are its files, for what only an execution tells.
+
+    Code that recurses too deeply to be resolved, or that takes more time or memory
     than allowed, becomes a problem of its file, else of this project."""
     similar.renew()
     limit = settings.limits().of_project(len(files), _BYTES * sum(map(_records, files)))
     try:
-        return without_failing(files, limit, lambda left: _judged(root, left, catalogue, settings))
+        return without_failing(files, limit, lambda left: _judged(root, left, catalogue, settings, readable))
     except RecursionError:
         return _unjudged(files, "too-deep")
     except BudgetError as error:
@@ -55,14 +63,20 @@ def _records(file: FileFacts) -> int:
     return len(file.facts) + (0 if code is None else len(code.calls) + len(code.assignments) + len(code.imports))
 
 
-def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
+def _judged(
+    root: str,
+    files: Sequence[FileFacts],
+    catalogue: Catalogue,
+    settings: Settings,
+    readable: ReadableFiles | None,
+) -> RawResults:
     ranked: list[tuple[tuple[bool, bool], list[Finding]]] = []
     programs: list[ProgramSummary] = []
     graphs: list[GraphSummary] = []
     runs: list[RunSummary] = []
     related_files: frozenset[str] | None = None
     own = configured_op_list(settings) if listed_ops(files) else None
-    assembled = assemble(root, files, *settings.declared(), None if own is None else own.ops)
+    assembled = assemble(root, files, *settings.declared(), None if own is None else own.ops, readable)
     files = [file for file in files if file.kind != "data"]
     inferred = chips_of(files, assembled, settings)
     chips = target_chips(settings.target, inferred.named, inferred.unlikely)

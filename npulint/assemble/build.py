@@ -12,6 +12,7 @@ from npulint.assemble.configured.programs import ConfiguredTraining
 from npulint.assemble.context import Context
 from npulint.assemble.data_files import DataFiles
 from npulint.assemble.environment_variables import typed
+from npulint.assemble.executions import Executions
 from npulint.assemble.index import FactTable, table
 from npulint.assemble.launches.launch_options import launch_options
 from npulint.assemble.programs import Program, Programs
@@ -22,6 +23,7 @@ from npulint.assemble.resources import complete
 from npulint.assemble.torch_release import torch_release
 from npulint.assemble.versions.environments import environments
 from npulint.facts.model import Fact, FileFacts
+from npulint.read.files import ReadableFiles
 from npulint.settings import DEFAULT_ADAPTER
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def assemble(
     cann: str = "",
     soc: str = "",
     supported: SupportedOps | None = None,
+    readable: ReadableFiles | None = None,
 ) -> list[Program]:
     """The programs of a project (see `assembled`), followed by those of its graph files and by the training run whose
     artifacts are in the project. `supported` are the operators in the list of the installation, if known."""
@@ -51,7 +54,7 @@ def assemble(
     left: list[FileFacts] = []
     for file in read:
         (left if file.kind == "artifact" else files).append(file)
-    whole = assembled(root, files, adapter, torch, cann, soc)
+    whole = assembled(root, files, adapter, torch, cann, soc, readable=readable)
     programs = list(whole.programs)
     if any(file.graph is not None for file in files):
         programs += graphs_in(whole, files, adapter, cann, soc, supported)
@@ -81,16 +84,26 @@ def graphs_in(
 
 
 def assembled(
-    root: str, files: Iterable[FileFacts], adapter: str = "", torch: str = "", cann: str = "", soc: str = ""
+    root: str,
+    files: Iterable[FileFacts],
+    adapter: str = "",
+    torch: str = "",
+    cann: str = "",
+    soc: str = "",
+    *,
+    readable: ReadableFiles | None = None,
 ) -> Assembled:
     """A project with its programs. `adapter`, `torch` and `cann` are the declared releases of TF Adapter, PyTorch and
-    CANN (by default the pinned release of PyTorch); `soc` is the declared SoC family."""
+    CANN (by default the pinned release of PyTorch); `soc` is the declared SoC family. `readable` are the files, for
+    what only an execution of the scripts tells."""
     data: list[FileFacts] = []
     code: list[FileFacts] = []
     for file in files:
         (data if file.kind == "data" else code).append(file)
     project = Project(root, code)
     context = Context(project, torch or torch_release(project.files))
+    if readable is not None:
+        context.executions = Executions(project, readable)
     held = DataFiles(context, [*data, *project.files])
     if held.are_loaded:
         context.load, context.composed = held.load, held.composed

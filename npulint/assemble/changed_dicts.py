@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, Const, Op, Ref, Table, Value
+from npulint.facts.code import Call, Const, Op, Ref, Scalar, Table, Value
 
 if TYPE_CHECKING:
     from npulint.assemble.context import Context
@@ -30,10 +30,11 @@ _Name = tuple[str, int, str]
 
 class _Changes(msgspec.Struct, frozen=True):
     """By the name of a dict in a module, the blocks in which it is changed, with the keys, and those in which a
-    call gets it, with the number of the call."""
+    call gets it, with the number of the call, or another name, with that name."""
 
     writes: dict[str, list[tuple[int, Keys]]]
     given: dict[str, list[tuple[int, int]]]
+    aliases: dict[str, list[tuple[int, str]]]
 
 
 def changed_keys(context: Context, module: Module, block: int, name: str) -> Keys:
@@ -43,6 +44,12 @@ def changed_keys(context: Context, module: Module, block: int, name: str) -> Key
     if start not in known:
         known[start] = _reached(context, start)
     return known[start]
+
+
+def is_changed(context: Context, module: Module, block: int, name: str, key: Scalar) -> bool:
+    """Whether the value under a key may be replaced in a dict that has a name in a block."""
+    changed = changed_keys(context, module, block, name)
+    return changed is None or str(key) in changed
 
 
 def _reached(context: Context, start: _Name) -> Keys:
@@ -63,6 +70,8 @@ def _reached(context: Context, start: _Name) -> Keys:
                     found |= keys
             passed = [one for at, one in changes.given.get(name, ()) if _may_mean(home, at, name, module, scope)]
             inner = {one for index in passed for one in _parameters(context, home, index, name)} - seen
+            named = [(at, one) for at, one in changes.aliases.get(name, ()) if _may_mean(home, at, name, module, scope)]
+            inner |= {(home.path, home.scope[at], one) for at, one in named} - seen
             seen |= inner
             queue += inner
     return frozenset(found)
@@ -95,6 +104,10 @@ def _changes(module: Module) -> _Changes:
         if name != target:
             keys = EVERY if key == "*" else frozenset((key,))
             writes[name] += [(bind.block, keys) for bind in binds]
+    aliases: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for bind in module.code.assignments:
+        if isinstance(bind.value, Ref) and "[" not in bind.target and bind.value.name != bind.target:
+            aliases[bind.value.name].append((bind.block, _root(bind.target)))
     for index, call in enumerate(module.code.calls):
         last = module.callee_name(index)
         if last in _UPDATES or last == "pop":
@@ -104,7 +117,7 @@ def _changes(module: Module) -> _Changes:
         for value in (*call.args, *(one for _, one in call.keywords)):
             if isinstance(value, Ref):
                 given[value.name].append((call.block, index))
-    return _Changes(dict(writes), dict(given))
+    return _Changes(dict(writes), dict(given), dict(aliases))
 
 
 def _root(target: str) -> str:

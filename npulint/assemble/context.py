@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, Protocol, TypeVar
 
 from npulint.assemble.bindings import Bindings
+from npulint.assemble.executions import Executions
 from npulint.assemble.launches.options import Options
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
@@ -43,6 +44,7 @@ class Context:
         self.composed: Callable[[Module, int], Value | None] | None = None
         self.held_under: Callable[[tuple[str, ...]], list[Value]] | None = None
         self.held_as: Callable[[str], list[Value]] | None = None
+        self.executions: Executions | None = None  # where the files can be read again
         self._worked_out: dict[object, Any] = {}
 
     @contextmanager

@@ -10,6 +10,7 @@ from npulint.assemble.arithmetic import METHODS, apply
 from npulint.assemble.bindings import may_be_passed, surely_set, taker
 from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.callers import knows_callers, passed
+from npulint.assemble.changed_dicts import is_changed
 from npulint.assemble.context import Context, once
 from npulint.assemble.expressions import Expression
 from npulint.assemble.loaded import entry, loaded
@@ -20,7 +21,7 @@ from npulint.assemble.objects import assumed_item, elements, returned
 from npulint.assemble.script_role import is_test_file
 from npulint.assemble.walker import walker
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Const, Op, Ref, Table, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, Scalar, Table, Value
 from npulint.facts.values import NONE, NOTHING, PossibleValues, merge
 
 _HOPS = 5  # calls that a value is followed out of, from one parameter to the next
@@ -52,7 +53,7 @@ def _followed(value: Expression) -> PossibleValues:
 
 def _of_operation(value: Expression) -> PossibleValues:
     if value.operator == "[]":
-        return _of_element(*value.operands())
+        return _of_element(value, *value.operands())
     if value.operator == ".":
         held = loaded(value)
         return merge([known(one) for one in held]) if held else _of_limit(*value.operands())
@@ -78,7 +79,7 @@ def _number(found: float | None) -> PossibleValues:
     return NOTHING if found is None else PossibleValues((found,), True)
 
 
-def _of_element(holder: Expression, key: Expression) -> PossibleValues:
+def _of_element(value: Expression, holder: Expression, key: Expression) -> PossibleValues:
     index = known(key).single
     if holder.written:
         if holder.name == "os.environ":
@@ -89,14 +90,32 @@ def _of_element(holder: Expression, key: Expression) -> PossibleValues:
             return option
     if index is None:
         return NOTHING
+    changed = _is_changed(holder, index)
+    executed = _executed(value) if changed else None
+    if executed is not None:
+        return executed
     parts = [NOTHING if found is None else known(found) for found in elements(holder, index)]
     module, prefix = holder.module, f"{holder.written or '?'}["
-    for bind in (*module.dotted.get(f"{prefix}{index}]", ()), *module.dotted.get(f"{prefix}*]", ())):
-        parts.append(known(holder.elsewhere(module, bind.value, bind.block, bind.line)))
+    written = (*module.dotted.get(f"{prefix}{index}]", ()), *module.dotted.get(f"{prefix}*]", ()))
+    parts += [known(holder.elsewhere(module, bind.value, bind.block, bind.line)) for bind in written]
+    if changed and not written:
+        parts.append(NOTHING)  # by what is not seen here
     if not parts:
         found = [one.get(index) for one in mappings(holder)]
         parts = [NOTHING if one is None else known(one) for one in found]
     return merge(parts) if parts else NOTHING
+
+
+def _is_changed(holder: Expression, key: Scalar) -> bool:
+    """Whether the project may change what a dict holds under a key after it is made."""
+    written = holder.written
+    return bool(written) and is_changed(holder.context, holder.module, holder.scope.block, written, key)
+
+
+def _executed(value: Expression) -> PossibleValues | None:
+    """What an expression is worth in the executions of the project; None where they do not tell."""
+    executions = value.context.executions
+    return None if executions is None else executions.values(value.module, value.value)
 
 
 # -- names -----------------------------------------------------------------------------------------
@@ -246,7 +265,7 @@ def _of_result(value: Expression) -> PossibleValues:
     here = value.elsewhere(module, call.callee, call.block, call.line)
     if name in _ENVIRONMENT:
         return _of_environment(here, call)
-    held = _of_entry(here, call) if last in _TAKING else None
+    held = _of_entry(value, here, call) if last in _TAKING else None
     if held is not None:
         return held
     if name == "isinstance" and len(call.args) == 2:
@@ -275,9 +294,14 @@ def _of_result(value: Expression) -> PossibleValues:
     return merge(parts) if results else NOTHING
 
 
-def _of_entry(here: Expression, call: Call) -> PossibleValues | None:
-    """What ``cfg.get("key", default)`` gives of the file that was loaded; None for other objects."""
+def _of_entry(value: Expression, here: Expression, call: Call) -> PossibleValues | None:
+    """What ``cfg.get("key", default)`` gives of the file that was loaded, or of a dict that changes; None for other
+    objects."""
     holder = receiver_of(call)
+    if holder is not None and call.args and isinstance(call.args[0], Const):
+        executed = _executed(value) if _is_changed(here.sibling(holder), call.args[0].value) else None
+        if executed is not None:
+            return executed
     values = [here.sibling(one) for one in (*([] if holder is None else [holder]), *call.args)]
     holders = [one for one in loaded(values[0]) if isinstance(one.value, Table)] if len(values) > 1 else []
     key = known(values[1]).single if holders else None

@@ -293,6 +293,11 @@ class Module:
             block = self.blocks[block].parent
         return ""
 
+    def is_assigned_again(self, bind: Assignment) -> bool:
+        """Whether the module assigns something else to what an assignment gives a value."""
+        by_name = self.names.get(self.scope[bind.block], {}).get(bind.target, ())
+        return len(by_name) > 1 or len(self.dotted.get(bind.target, ())) > 1
+
     def definition(self, scope: int, name: str) -> int:
         """The block of the function or class `name` defined in `scope`, or -1."""
         for bind in reversed(self.names.get(scope, {}).get(name, ())):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -26,6 +26,13 @@ class LoadedFile(msgspec.Struct, frozen=True):
     problem: Problem | None = None
     graph: Graph | None = None
     facts: list[Fact] | None = None
+
+
+class ReadableFiles(msgspec.Struct, frozen=True):
+    """The files that a project was read from, and how one of them is loaded again."""
+
+    files: Sequence[SourceFile]
+    load: Callable[[SourceFile], LoadedFile]
 
 
 def load(file: SourceFile, content: bytes | None = None, budget: Budget = GENEROUS) -> LoadedFile:

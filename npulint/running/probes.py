@@ -18,10 +18,13 @@ class Shown:
     @classmethod
     def of(cls, heap: Heap, value: Value) -> Shown:
         """The plain values of a value."""
+        heap.is_observing = True
         try:
             plain: list[object] | None = possible_hosts(value, heap)
         except Unhosted:
             plain = None
+        finally:
+            heap.is_observing = False
         return cls(plain, value.reason, value.origin)
 
     def joined(self, other: Shown) -> Shown:

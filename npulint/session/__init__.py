@@ -189,7 +189,8 @@ class Session:
             outcome, stored = before.outcome, before.stored and before.known.marks == known.marks
             recent.remove(before)
         else:
-            outcome = evaluate_project(project.root, known.facts, self._catalogue, self._settings)
+            readable = self._sources.readable(project.files)
+            outcome = evaluate_project(project.root, known.facts, self._catalogue, self._settings, readable)
             stored = False
         recent.insert(0, _Evaluated(project, known, outcome, stored))
         del recent[_RECENT:]

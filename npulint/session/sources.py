@@ -15,6 +15,7 @@ from npulint.discover.kinds import SourceFile, kinds_by_content, kinds_of
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import ProjectRoots, base_of, group
 from npulint.facts.model import Problem
+from npulint.read.files import ReadableFiles, load
 from npulint.read.source import read_bytes
 
 
@@ -49,6 +50,10 @@ class WorkspaceSources:
         """Use other workspace folders and discovery options."""
         self._paths, self._options = paths, options
         self.look_again()
+
+    def readable(self, files: Sequence[SourceFile]) -> ReadableFiles:
+        """Files of a project, to be loaded as they are now."""
+        return ReadableFiles(files, lambda file: load(file, self.buffers.get(os.path.abspath(file.location))))
 
     def look_again(self) -> None:
         """Discover all projects again next time."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import posixpath
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
@@ -12,10 +11,10 @@ from typing import Final
 from npulint.assemble.cursors import AssignmentSite, Expr
 from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
+from npulint.assemble.syntax_nodes import SyntaxNodes
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import Span
 from npulint.facts.recipe import ProvenanceStep
-from npulint.read.python.alignment import nodes_of
 from npulint.running.answers import steps_of
 from npulint.running.deep_stack import in_deep_stack
 from npulint.running.launchers import launcher_starts
@@ -37,61 +36,45 @@ class ProgramSources:
     """The files of one side of a comparison, as an execution needs them; `root` is its folder as findings show it."""
 
     def __init__(self, root: str, sources: Sequence[SourceFile]) -> None:
-        self.root = "" if root in (".", "") else root
+        self._syntax = SyntaxNodes(root)
         self._sources = sources
         self.steps_left = _MOST_OF_ALL
-        self._nodes: dict[str, dict[int, ast.expr]] = {}
         self._classes: dict[str, dict[int, ast.ClassDef]] = {}
 
     @cached_property
     def files(self) -> ProjectFiles | None:
         """The files on the disk; None if the folder is not found."""
         for source in self._sources:
-            below = self.below(source.path)
-            if below and source.location.replace(os.sep, "/").endswith(f"/{below}"):
-                return ProjectFiles(source.location[: -len(below)] or "/")
+            below, location = self._syntax.below(source.path), os.path.abspath(source.location)
+            if below and location.replace(os.sep, "/").endswith(f"/{below}"):
+                return ProjectFiles(location[: -len(below)] or "/")
         return None
-
-    def below(self, path: str) -> str:
-        """A path as it is below the root; empty for one that is not there."""
-        if not self.root:
-            return path
-        return path.removeprefix(f"{self.root}/") if path.startswith(f"{self.root}/") else ""
 
     def shown(self, path: str) -> str:
         """A path below the root as findings show it."""
-        return posixpath.join(self.root, path)
+        return self._syntax.shown(path)
 
     def nodes(self, module: Module) -> dict[int, ast.expr]:
         """The expression nodes of the values in the records of a module, by the identity of the value."""
-        if module.path not in self._nodes:
-            tree, text = self._parsed(module.path)
-            self._nodes[module.path] = {} if tree is None else nodes_of(module.code, tree, text)
-        return self._nodes[module.path]
+        return {} if self.files is None else self._syntax.of(module, self.files)
 
     def classes(self, module: Module) -> dict[int, ast.ClassDef]:
         """The classes of a module by the lines that they begin on."""
         if module.path not in self._classes:
-            tree, _ = self._parsed(module.path)
+            tree = None if self.files is None else self._syntax.parsed(module.path, self.files)[0]
             nodes = () if tree is None else ast.walk(tree)
             self._classes[module.path] = {node.lineno: node for node in nodes if isinstance(node, ast.ClassDef)}
         return self._classes[module.path]
-
-    def _parsed(self, shown_path: str) -> tuple[ast.Module | None, str]:
-        path, files = self.below(shown_path), self.files
-        if files is None or not path or not files.has_script(path):
-            return None, ""
-        return files.tree(path), files.content(path) or ""
 
     def start(self, entry: str, launch: Launch | None) -> Start | None:
         """The start of a script by a launcher, or without one; None where it is not understood."""
         files = self.files
         if files is None:
             return None
-        script = self.below(entry)
+        script = self._syntax.below(entry)
         if launch is None:
             return Start(script)
-        path = self.below(launch.fact.path)
+        path = self._syntax.below(launch.fact.path)
         kind = dict(files.launchers).get(path)
         text = files.launcher_text(path) if kind is not None else None
         starts = [] if kind is None or text is None else launcher_starts(text, path, kind, files)

@@ -30,6 +30,7 @@ class Heap:
         self.repetition: tuple[int, ...] = ()  # the loops of unknown length that are being executed
         self.on_escape: Callable[[Value], object] = _nothing  # told what is put where unseen code finds it
         self._is_escaping = False
+        self.is_observing = False  # what is read is for the answers, not for the program
         self.has_own_equality: Callable[[Obj], bool] = _never  # whether an instance is not compared by identity
         self.volatile: set[tuple[Obj, object]] = set()  # cells that unknown code may write at any time
         self._slices: dict[tuple[object, ...], Obj] = {}
@@ -129,7 +130,7 @@ class Heap:
     def get(self, owner: Obj, key: Key) -> Value:
         """What the program reads at a key of a dict, or as an object's own attribute; absent where it has none."""
         value = self.held(owner, key)
-        if value.origin is not None:
+        if value.origin is not None and not self.is_observing:
             value.origin.root.is_read = True
         return value
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal
 
+from npulint.assemble.changed_dicts import is_changed
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.context import once
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
@@ -108,7 +109,24 @@ class CudaText(CudaUse, kw_only=True):
     def matters(self) -> bool:
         """Whether a run on an NPU server may miss something because of it: not a default of a parameter that every call
         passes, or that is compared with the NPU; see also `CudaUse.matters`."""
-        return self._left_out != [] and super().matters
+        return self._left_out != [] and super().matters and not self._is_replaced
+
+    @property
+    def _is_replaced(self) -> bool:
+        """Whether the program writes something else over it before anything reads it, as its executions tell; they are
+        asked where another assignment or a call may do so."""
+        bind, executions = self.assignment, self.scope.context.executions
+        if bind is None or executions is None:
+            return False
+        value, module, texts = bind.value, self.scope.module, [bind.value]
+        if value.is_dict:
+            texts = [entry for key, entry in value.entries if device_text(entry)]
+            keys = [key.literal for key, entry in value.entries if key is not None and device_text(entry)]
+            if not all(is_changed(bind.scope.context, module, bind.scope.block, bind.target, key) for key in keys):
+                return False
+        elif not module.is_assigned_again(bind.record):
+            return False
+        return all(executions.is_unread(module, text.value) for text in texts)
 
     @property
     def run_by(self) -> Scope:
