@@ -90,20 +90,20 @@ def _of_element(value: Expression, holder: Expression, key: Expression) -> Possi
             return option
     if index is None:
         return NOTHING
-    changed = _is_changed(holder, index)
-    executed = _executed(value) if changed else None
-    if executed is not None:
-        return executed
     parts = [NOTHING if found is None else known(found) for found in elements(holder, index)]
     module, prefix = holder.module, f"{holder.written or '?'}["
     written = (*module.dotted.get(f"{prefix}{index}]", ()), *module.dotted.get(f"{prefix}*]", ()))
     parts += [known(holder.elsewhere(module, bind.value, bind.block, bind.line)) for bind in written]
-    if changed and not written:
-        parts.append(NOTHING)  # by what is not seen here
     if not parts:
         found = [one.get(index) for one in mappings(holder)]
         parts = [NOTHING if one is None else known(one) for one in found]
-    return merge(parts) if parts else NOTHING
+    merged = merge(parts) if parts else NOTHING
+    if not merged.values or not _is_changed(holder, index):
+        return merged
+    executed = _executed(value)
+    if executed is not None:
+        return executed
+    return merged if written else PossibleValues(merged.values, False, merged.symbol)
 
 
 def _is_changed(holder: Expression, key: Scalar) -> bool:
@@ -299,7 +299,8 @@ def _of_entry(value: Expression, here: Expression, call: Call) -> PossibleValues
     objects."""
     holder = receiver_of(call)
     if holder is not None and call.args and isinstance(call.args[0], Const):
-        executed = _executed(value) if _is_changed(here.sibling(holder), call.args[0].value) else None
+        kept, name = here.sibling(holder), call.args[0].value
+        executed = _executed(value) if _is_changed(kept, name) and mappings(kept) else None
         if executed is not None:
             return executed
     values = [here.sibling(one) for one in (*([] if holder is None else [holder]), *call.args)]
