@@ -173,6 +173,18 @@ def test_ignored_modules_are_imported_as_python_does(tmp_path: Path) -> None:
     assert answers(reveal(written(tmp_path, files))) == {"train.py:2": [7]}
 
 
+@pytest.mark.parametrize(
+    ("folder", "file"), [("", "setup.py"), ("src/", "pyproject.toml"), ("code/", "code/setup.cfg")]
+)
+def test_a_package_that_the_project_installs_is_found_from_any_folder(folder: str, file: str, tmp_path: Path) -> None:
+    package = "def double(x):\n    reveal_value(x)\n    return 2 * x\n"
+    files = {"scripts/train.py": "from own import double\nreveal_value(double(4))\n", file: ""}
+    found = answers(
+        reveal(written(tmp_path, {**files, f"{folder}own/__init__.py": package}), "python scripts/train.py")
+    )
+    assert found == {"scripts/train.py:2": [8], f"{folder}own/__init__.py:2": [4]}
+
+
 def test_files_outside_of_the_project_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("s3cret")
     text = "".join(

@@ -23,6 +23,7 @@ _BUILT_IN_MODULES: Final = frozenset(sys.builtin_module_names) | frozenset(
 )
 """Modules that are part of the interpreter, or that it has imported before the program: no other of the name is."""
 _STANDARD: Final = frozenset(sys.stdlib_module_names)
+_DISTRIBUTIONS: Final = ("pyproject.toml", "setup.py", "setup.cfg")
 _LOADED: Final = "<loaded>"
 
 
@@ -44,7 +45,21 @@ def _find(m: Machine, name: str) -> str | None:
         package = posixpath.join(folder, name)
         if m.sources.has_folder(package):
             return f"{package}/"
-    return None
+    return _installed(m, name)
+
+
+def _installed(m: Machine, name: str) -> str | None:
+    """The file of a top-level module that the project itself installs (``pip install -e .``): the only one of the name
+    beside a file that makes it a distribution, or in ``src`` there. A script that imports it elsewhere only runs where
+    it is installed."""
+    tails = (f"{name}/__init__.py", f"{name}.py")
+    found = []
+    for path in m.sources.ending_with(tails):
+        folder = next(path[: -len(tail)].rstrip("/") for tail in tails if f"/{path}".endswith(f"/{tail}"))
+        outer = posixpath.dirname(folder) if posixpath.basename(folder) == "src" else folder
+        if any(m.sources.exists(posixpath.join(outer, file)) for file in _DISTRIBUTIONS):
+            found.append(path)
+    return found[0] if len(found) == 1 else None
 
 
 def _file_in(m: Machine, package: Obj, name: str) -> str | None:
