@@ -59,8 +59,8 @@ for path in sys.stdin.read().splitlines():
 """
 EDITS = """
 import sys, time
-from npulint.session import Session
-from npulint.settings import Settings
+from npulint.commands.session import Session
+from npulint.judge.settings import Settings
 folder, path, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with open(path, "rb") as stream:
     text = stream.read()

@@ -31,15 +31,23 @@ frameworks; evaluate: checks; report: what comes after them; cache: digests, loo
 _WORK = {
     "parse": ("ast:parse",),
     "walk": ("npulint.read.python:read_python",),
-    "shell": ("npulint.read.shell.facts:read_script", "npulint.read.shell.facts:read_shell"),
-    "read": ("npulint.project_results:load", "npulint.project_results:read", "npulint.result_cache:read"),
-    "assemble": ("npulint.project_runner:assemble",),
-    "recognise": ("npulint.assemble.build:recognise",),
-    "evaluate": ("npulint.project_runner:evaluate",),
-    "report": ("npulint.pipeline:build_result", "npulint.cli.check:report"),
-    "cache": ("npulint.project_results:fingerprint", "npulint.cache:Cache.get_many", "npulint.cache:Cache.put_many"),
+    "shell": ("npulint.read.shell_script:read_script", "npulint.read.shell_script:read_shell"),
+    "read": (
+        "npulint.commands.check.project_results:load",
+        "npulint.commands.check.project_results:read",
+        "npulint.judge.result_cache:read",
+    ),
+    "assemble": ("npulint.commands.check.project_runner:assemble",),
+    "recognise": ("npulint.commands.build:recognise",),
+    "evaluate": ("npulint.commands.check.project_runner:evaluate",),
+    "report": ("npulint.commands.check.pipeline:build_result", "npulint.hosts.cli.check:report"),
+    "cache": (
+        "npulint.commands.check.project_results:fingerprint",
+        "npulint.core.cache:Cache.get_many",
+        "npulint.core.cache:Cache.put_many",
+    ),
 }
-_IMPORTS = ("builtins:__import__", "npulint.assemble.recognizers.run:import_module")
+_IMPORTS = ("builtins:__import__", "npulint.recognizers.run:import_module")
 _USES = {
     "torch": re.compile(rb"^\s*(?:import|from)\s+torch\b", re.MULTILINE),
     "tensorflow": re.compile(rb"^\s*(?:import|from)\s+tensorflow\b", re.MULTILINE),
@@ -82,7 +90,7 @@ def measured(paths: Iterable[str], begun: float = 0.0) -> dict[str, float]:
     of the stages timed: use a process for each check."""
     clock = Clock("import", since=begun)
     gc.disable()  # as `npulint.__main__`
-    from npulint.cli.main import main
+    from npulint.hosts.cli.main import main
 
     for stage, places in {**_WORK, "import": _IMPORTS}.items():
         for place in places:

@@ -39,7 +39,7 @@ def main() -> int:
     import gc
 
     gc.disable()  # workers.py collects between projects instead
-    from npulint.cli.main import main as run
+    from npulint.hosts.cli.main import main as run
 
     try:
         return run()

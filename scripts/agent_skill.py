@@ -1,4 +1,4 @@
-"""Writes the skill for coding agents (npulint/integrations/skill): SKILL.md, the list of checks, and llms.txt.
+"""Writes the skill for coding agents (npulint/hosts/integrations/skill): SKILL.md, the list of checks, and llms.txt.
 
     python -m scripts.agent_skill
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from npulint.catalogue.load import load_catalogue
-from npulint.cli.commands import COMMANDS
-from npulint.settings import DOCS_URL
+from npulint.hosts.cli.commands import COMMANDS
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.settings import DOCS_URL
 from scripts.docsite.guides import GUIDES, title
 
-FOLDER = Path(__file__).parent.parent / "npulint" / "integrations" / "skill"
+FOLDER = Path(__file__).parent.parent / "npulint" / "hosts" / "integrations" / "skill"
 _OF_AGENTS = ("check", "port", "explain", "compare", "versions", "try", "doctor")
 _SKILL = """\
 ---

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # to be started
 
 import msgspec
 
-from npulint.catalogue.messages import FOLDER, parse_table
+from npulint.judge.catalogue.messages import FOLDER, parse_table
 from scripts.release_ranges import Range
 from scripts.source_tables import ROOT, checked, listed, ranges, rows
 

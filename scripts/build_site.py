@@ -12,9 +12,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from npulint.catalogue.load import load_catalogue
-from npulint.errors import NpulintError
-from npulint.settings import DOCS_URL
+from npulint.core.errors import NpulintError
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.settings import DOCS_URL
 from scripts.docsite.build import build
 from scripts.docsite.generate import renamed, retired
 

@@ -25,7 +25,7 @@ from statistics import correlation, median
 from typing import NamedTuple
 
 from npulint.api import check
-from npulint.effort import FileEffort, estimate
+from npulint.judge.effort import FileEffort, estimate
 from scripts.measure_port import inside
 
 OF_PORT = re.compile(

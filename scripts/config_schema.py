@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from npulint.config_schema import pyproject, schema
+from npulint.commands.settings.config_schema import pyproject, schema
 
 FOLDER = Path(__file__).parent.parent / "schemas"
 

@@ -15,12 +15,12 @@ from functools import cache
 from itertools import groupby, pairwise
 from pathlib import Path
 
-from npulint.assemble.code_facts import CodeFact
-from npulint.assemble.graph.graph_fact import GraphFact
-from npulint.catalogue.vocabulary.kinds import attributes_of, fact_kinds
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import FACT_CLASSES
 from npulint.facts.model import Fact
+from npulint.graphs.facts.graph_fact import GraphFact
+from npulint.judge.catalogue.vocabulary.kinds import attributes_of, fact_kinds
+from npulint.model.running.code_facts import CodeFact
 
 PAGE = Path(__file__).parent.parent / "docs" / "facts.md"
 BEGIN, END = "<!-- facts: generated -->", "<!-- /facts -->"

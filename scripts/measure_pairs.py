@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from npulint.compare_command import compare_folders
+from npulint.commands.compare.compare_command import compare_folders
 from npulint.facts.recipe import ITEM_OF
-from npulint.findings import ComparedPair, ComparedRow, ComparedSide
+from npulint.judge.findings import ComparedPair, ComparedRow, ComparedSide
 
 TABLE = Path(__file__).parent.parent / "tests" / "data" / "pairs.csv"
 NEAR = 3  # lines between a listed and a reported place

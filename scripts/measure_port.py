@@ -23,13 +23,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from npulint.errors import NpulintError
+from npulint.commands.port.model import PortPlan
+from npulint.commands.port.plan import plan_port
+from npulint.core.errors import NpulintError
 from npulint.fix.diff import unified
-from npulint.fix.model import Touched
 from npulint.fix.written import write_all
-from npulint.port.model import PortPlan
-from npulint.port.plan import plan_port
-from npulint.settings import Settings
+from npulint.judge.fix_results import Touched
+from npulint.judge.settings import Settings
 
 _UNTOUCHED = ("python2", "unread", "engine")
 _CUDA = re.compile(rb"^[^#\n\"']*(?:\.cuda\(|torch\.cuda\.\w|backend=.nccl)", re.MULTILINE)

@@ -24,7 +24,7 @@ from pathlib import Path
 import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent
-ENGINE = ("npulint/assemble/*.py", "npulint/evaluate/*.py", "npulint/training_config/**/*.py")
+ENGINE = ("npulint/model/**/*.py", "npulint/judge/evaluate/*.py", "npulint/commands/training_config/**/*.py")
 _TABLES = "tests/test_seed_rows.py tests/test_seed_rows_pairs.py tests/test_mutations.py tests/test_small_mutations.py"
 _FIRST = "tests/test_assemble_*.py tests/test_evaluate_*.py tests/test_training_*.py tests/test_checks.py " + _TABLES
 STAGES = (

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from npulint.catalogue.load import load_catalogue
 from npulint.data.pylint_numbers import recorded
-from npulint.postprocess.engine import ENGINE_RULES
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.postprocess.engine import ENGINE_RULES
 
 FILE = Path(__file__).parent.parent / "npulint" / "data" / "pylint_numbers.txt"
 HEADER = "# Codes in the order in which they got their numbers in message ids of pylint; only append.\n"

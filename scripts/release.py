@@ -58,7 +58,7 @@ def semantic(version: str) -> str:
 
 def _mentioning(root: Path) -> Iterator[Path]:
     """The files that may pin npulint."""
-    yield from sorted((root / "npulint" / "integrations").rglob("*.y*ml"))
+    yield from sorted((root / "npulint" / "hosts" / "integrations").rglob("*.y*ml"))
     yield from sorted(root.glob("README*.md"))
     yield from sorted((root / "docs").rglob("*.md"))
 

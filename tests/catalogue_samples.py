@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from npulint.catalogue.check import Check
-from npulint.catalogue.problems import CatalogueProblem
-from npulint.catalogue.schema import parse_check
+from npulint.core.check_problems import CatalogueProblem
+from npulint.judge.catalogue.check import Check
+from npulint.judge.catalogue.schema import parse_check
 
 _TEXT = """
   en:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from npulint.catalogue.check import Catalogue
-from npulint.compare.difference import Difference, SideValue
-from npulint.compare_command import ProjectComparer
-from npulint.compare_inputs import ComparedProject, below, project
-from npulint.settings import Settings
-from npulint.temp_project import materialize
+from npulint.commands.check.temp_project import materialize
+from npulint.commands.compare.compare_command import ProjectComparer
+from npulint.commands.compare.compare_inputs import ComparedProject, below, project
+from npulint.facts.comparison.difference import Difference, SideValue
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.settings import Settings
 
 Files = str | dict[str, str]
 ShortDifference = tuple[str, str, str, str, str]

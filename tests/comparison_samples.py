@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.findings import (
+from npulint.judge.findings import (
     ComparedItem,
     ComparedPair,
     ComparedRow,

@@ -6,15 +6,15 @@ import os
 import re
 from pathlib import Path
 
-from npulint.assemble.context import Context
-from npulint.assemble.cursors import scope_at
-from npulint.assemble.launches.project_launches import Launch
-from npulint.assemble.module import Module
-from npulint.assemble.project import Project
+from npulint.commands.training_config.configs.lookup import Configs
+from npulint.commands.training_config.configs.values import ConfigValue
 from npulint.discover.files import DiscoverOptions, discover
+from npulint.model.code.module import Module
+from npulint.model.code.project import Project
+from npulint.model.launches.project_launches import Launch
+from npulint.model.values.context import Context
+from npulint.model.values.cursors import scope_at
 from npulint.read.files import load, read
-from npulint.training_config.configs.lookup import Configs
-from npulint.training_config.configs.values import ConfigValue
 
 _END = 1 << 30
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from npulint.catalogue import collect, compiled, load, messages
-from npulint.catalogue.schema import parse_check
+from npulint.judge.catalogue import collect, compiled, load, messages
+from npulint.judge.catalogue.schema import parse_check
 from scripts.measured_tests import limits
 from tests import fix_checks
 from tests.project_support import Project

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from npulint.catalogue.vocabulary import fact_kinds
 from npulint.facts.model import Fact, Span
+from npulint.judge.catalogue.vocabulary import fact_kinds
 
 
 class TableFact(Fact, eq=False):

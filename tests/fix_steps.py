@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from npulint.findings import FixStep
 from npulint.fix.edits import coherent
 from npulint.fix.imports import merged_imports
 from npulint.fix.model import FixRefused, ImportRequest, Text
 from npulint.fix.python import plan_all
 from npulint.fix.python.lexing import Lexed
-from npulint.fix.python.syntax import syntax
 from npulint.fix.python.tree import Tree, tree_of
+from npulint.fix.python_syntax import syntax
 from npulint.fix.source import edited_text
 from npulint.fix.verify import same
+from npulint.judge.findings import FixStep
 from tests.fix_support import PATH, span
 
 Wanted = Callable[[], Callable[[], None]]

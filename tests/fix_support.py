@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from npulint.facts.model import Span
-from npulint.findings import FixEdit, FixStep
 from npulint.fix.edits import coherent
 from npulint.fix.imports import merged_imports
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.plan import planned
 from npulint.fix.python import plan
 from npulint.fix.source import edited_text
+from npulint.judge.findings import FixEdit, FixStep
 
 PATH = "m.py"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 from npulint.facts.model import Fact, Problem
-from npulint.read.shell import facts
+from npulint.read import shell_script as facts
 from scripts.fuzzing.example import Example, Failure
 from scripts.fuzzing.judge import judge
 
@@ -60,5 +60,5 @@ def judge_planted(example: Example, scratch: Path) -> Failure | None:
 
 def judge_hover(example: Example, scratch: Path) -> Failure | None:
     """Judge an example with a mistake where the server answers."""
-    with mock.patch("npulint.server.requests.named_at", side_effect=ZeroDivisionError):
+    with mock.patch("npulint.hosts.server.requests.named_at", side_effect=ZeroDivisionError):
         return judge(example, scratch)

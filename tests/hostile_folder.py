@@ -23,7 +23,7 @@ def run(words: Sequence[str]) -> None:
 
         assert [one.error for one in check_many(["a", "b"], isolated=True, cache=False)] == ["", ""]
     elif name == "large":
-        from npulint import workers
+        from npulint.commands.check import workers
 
         workers._PARALLEL_FROM = 1
         run(["check", "--no-cache", "--exit-zero", *rest])

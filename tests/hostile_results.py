@@ -5,7 +5,17 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from npulint.facts.model import Problem, Span
-from npulint.findings import CONFIDENCES, SEVERITIES, Edit, Finding, Fix, Related, RunResult, Summary, SuppressedFinding
+from npulint.judge.findings import (
+    CONFIDENCES,
+    SEVERITIES,
+    Edit,
+    Finding,
+    Fix,
+    Related,
+    RunResult,
+    Summary,
+    SuppressedFinding,
+)
 
 _NASTY = (
     *("", " ", "\n", "\r\n", "\t", "\x00", "\x1b[31m", "\x7f", "\x85", "\ufffe", "\uffff", "\ud800", "\udcff"),

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 import html5lib
 
 from npulint.facts.model import Span
-from npulint.findings import Finding, Fix, Related, RunResult, Summary, SuppressedFinding
+from npulint.judge.findings import Finding, Fix, Related, RunResult, Summary, SuppressedFinding
 from npulint.report.view import ReportView, render
 from tests.surface_support import finding, sample, source
 

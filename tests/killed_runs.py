@@ -88,7 +88,7 @@ class _Fork:
             if self._command.prepare is not None:
                 self._command.prepare()
             self._begin_at(self._command.writes_in)
-            code = importlib.import_module("npulint.cli.main").main(list(self._command.words))
+            code = importlib.import_module("npulint.hosts.cli.main").main(list(self._command.words))
             sys.stdout.flush()
             if self._waits:
                 signal.pause()

@@ -27,13 +27,13 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from npulint import budget
-from npulint.atomic_files import is_temporary
-from npulint.cache import FORMAT, open_cache
-from npulint.catalogue import compiled, load
-from npulint.catalogue.sources import builtin_directory
-from npulint.cli import main as cli
-from npulint.texts import count
+from npulint.core import budget
+from npulint.core.atomic_files import is_temporary
+from npulint.core.cache import FORMAT, open_cache
+from npulint.core.texts import count
+from npulint.hosts.cli import main as cli
+from npulint.judge.catalogue import compiled, load
+from npulint.judge.catalogue.sources import builtin_directory
 from tests.killed_runs import Command, Ended
 from tests.port_samples import DDP, PLAIN
 from tests.survey_support import TRAIN

@@ -23,9 +23,9 @@ import torch
 
 from npulint.fakes.orders import ENDED, RECORDING, Ended
 from npulint.fakes.torch.reached import ReachedLines
+from npulint.graphs.read.torch.recorded import written
 from npulint.live.torch.recorder import Recorder
 from npulint.live.torch.stopped import Stop, stop_of, with_stop
-from npulint.read.graph.torch.recorded import written
 
 SECONDS = 3
 NAMES = {

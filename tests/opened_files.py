@@ -19,7 +19,7 @@ def main(report: str, words: list[str]) -> int:
         if event in _EVENTS and isinstance(args[0], str | bytes | os.PathLike):
             seen.append(os.path.realpath(os.fsdecode(args[0])))
 
-    from npulint.cli.main import main as run
+    from npulint.hosts.cli.main import main as run
 
     sys.addaudithook(note)
     code = run(words)

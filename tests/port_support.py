@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from npulint.port.model import PortPlan
-from npulint.port.plan import plan_port
-from npulint.settings import Settings
+from npulint.commands.port.model import PortPlan
+from npulint.commands.port.plan import plan_port
+from npulint.judge.settings import Settings
 
 
 def planned(folder: Path, files: dict[str, str], style: str = "npu") -> PortPlan:

@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from npulint.cli.host import system
-from npulint.cli.main import main
+from npulint.hosts.cli.host import system
+from npulint.hosts.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 30  # after which a run in a process of its own counts as hanging

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from npulint.assemble.context import Context
-from npulint.assemble.cursors import scope_at
-from npulint.assemble.launches.project_launches import Launch
-from npulint.assemble.project import Project
+from npulint.commands.training_config.starts import start_of
+from npulint.commands.training_config.tracer import Tracer
 from npulint.facts.model import FileFacts
 from npulint.facts.recipe import Traced
+from npulint.model.code.project import Project
+from npulint.model.launches.project_launches import Launch
+from npulint.model.values.context import Context
+from npulint.model.values.cursors import scope_at
 from npulint.read.python import read_python
-from npulint.read.shell import read_shell
-from npulint.training_config.provenance.tracer import Tracer
-from npulint.training_config.starts import start_of
+from npulint.read.shell_script import read_shell
 
 
 class Started:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from npulint.findings import RunResult, Summary
-from npulint.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
+from npulint.judge.findings import RunResult, Summary
+from npulint.judge.summaries.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 
 SIMILARITY = RunCurve("cmp.csv", 1, "similarity", "msprobe", 4, (1.0, 0.999, 0.9, None), 1.0, None, 0.9, 1.0, 1)
 SCALE = RunCurve("train.log", 7, "loss_scale", "0", 5, (65536.0, 32768.0, 1.0), 65536.0, 1.0, 1.0, None)

@@ -14,7 +14,7 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
-from npulint.server.uris import uri_of
+from npulint.hosts.server.uris import uri_of
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 20  # after which something that was awaited counts as never coming

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from npulint.facts.model import Span
-from npulint.findings import RunResult
-from npulint.step_summary import (
+from npulint.judge.findings import RunResult
+from npulint.judge.summaries.step_summary import (
     StepDifference,
     StepFinding,
     StepMemory,

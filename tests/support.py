@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from npulint.assemble.build import assemble
-from npulint.assemble.programs import Program
+from npulint.commands.build import assemble
 from npulint.facts.model import Fact, FileFacts
 from npulint.read.python import read_python
+from npulint.recognizers.programs import Program
 
 
 def read_sources(sources: dict[str, str]) -> list[FileFacts]:

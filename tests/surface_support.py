@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from npulint.catalogue.check import Catalogue
-from npulint.cli.host import Host
-from npulint.cli.main import main
 from npulint.facts.model import Fact, Problem, Span
-from npulint.findings import (
+from npulint.hosts.cli.host import Host
+from npulint.hosts.cli.main import main
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.findings import (
     ChecklistItem,
     Evidence,
     Finding,
@@ -25,7 +25,7 @@ from npulint.findings import (
     Summary,
     SuppressedFinding,
 )
-from npulint.settings import Settings
+from npulint.judge.settings import Settings
 
 SOURCES: dict[str, list[str]] = {
     "models/train.py": [

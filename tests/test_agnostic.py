@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from npulint.api import check
-from npulint.catalogue.load import load_catalogue
+from npulint.commands.check.pipeline import facts_of
 from npulint.data.accelerator_names import accelerator_names
-from npulint.findings import Finding
-from npulint.pipeline import facts_of
-from npulint.postprocess.select import hidden_checks
-from npulint.settings import Settings
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Finding
+from npulint.judge.postprocess.select import hidden_checks
+from npulint.judge.settings import Settings
 from tests.live_support import framework
 
 ROOT = Path(__file__).parent.parent

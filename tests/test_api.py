@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from npulint.api import ProjectResult, check, check_many
-from npulint.errors import ConfigError
-from npulint.findings import Finding
+from npulint.core.errors import ConfigError
+from npulint.judge.findings import Finding
 from tests.survey_support import TRAIN
 from tests.tools import missing
 

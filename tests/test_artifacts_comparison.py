@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Fact
-from npulint.read.artifacts.compared_ops import Curve
-from npulint.read.artifacts.comparison import NoComparisonError, SpreadsheetError, read
-from npulint.read.artifacts.op_names import type_of
-from npulint.read.artifacts.rows import Seen
+from npulint.runs.read.compared_ops import Curve
+from npulint.runs.read.comparison import NoComparisonError, SpreadsheetError, read
+from npulint.runs.read.op_names import type_of
+from npulint.runs.read.rows import Seen
 from tests.fact_support import attrs_of, check_declared
 
 OLD = (

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.read.artifacts import fusion, fusion_switches, overflow, precision_console, read_artifact, statistics_dump
-from npulint.read.artifacts.json_objects import Members, NotJsonError
-from npulint.read.artifacts.op_names import DumpName, dump_name
+from npulint.runs.read import fusion, fusion_switches, overflow, precision_console, read_artifact, statistics_dump
+from npulint.runs.read.json_objects import Members, NotJsonError
+from npulint.runs.read.op_names import DumpName, dump_name
 from tests.fact_support import attrs_of, check_declared
 
 RECORD = "dump/Opdebug.Node_OpDebug.327.5.1619347786532995.output.0.json"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.adaptors import packages_under_adaptor, patched, stands_in_for, transferred
-from npulint.assemble.build import assembled
-from npulint.assemble.context import Context
-from npulint.assemble.npu_server import npu_server
+from npulint.commands.build import assembled
 from npulint.data.adaptor_patches import patches
 from npulint.data.frameworks import adaptors
+from npulint.model.running.adaptors import packages_under_adaptor, patched, stands_in_for, transferred
+from npulint.model.running.npu_server import npu_server
+from npulint.model.values.context import Context
 from tests.support import read_sources
 
 _APPLIES = "import torch\nfrom torch_npu.contrib import transfer_to_npu\n"

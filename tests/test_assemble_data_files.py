@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from npulint.assemble.build import assemble
+from npulint.commands.build import assemble
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import FileFacts
 from npulint.facts.values import PossibleValues

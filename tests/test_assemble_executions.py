@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from npulint.assemble.build import assembled
-from npulint.catalogue.load import load_catalogue
+from npulint.commands.build import assembled
+from npulint.commands.examples import judge
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.facts.values import PossibleValues
-from npulint.pipeline import judge
+from npulint.judge.catalogue.load import load_catalogue
 from npulint.read.files import ReadableFiles, load, read
 
 _SESSION = """\

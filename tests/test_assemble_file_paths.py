@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.build import assemble
+from npulint.commands.build import assemble
 from npulint.facts.model import FileFacts
 from tests.support import read_sources
 

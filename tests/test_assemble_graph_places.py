@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.context import Context
-from npulint.assemble.graph.source_mapping import chain, place_of
-from npulint.assemble.project import Project
 from npulint.facts.graph import Node, NodeFrame
 from npulint.facts.model import FileFacts, Span
+from npulint.graphs.facts.source_mapping import chain, place_of
+from npulint.model.code.project import Project
+from npulint.model.values.context import Context
 from npulint.read.python import read_python
 
 MODEL = """import torch

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from npulint.assemble.context import Context
-from npulint.assemble.project import Project
 from npulint.facts.model import FileFacts
+from npulint.model.code.project import Project
+from npulint.model.values.context import Context
 from tests.support import read_sources
 
 _FILES = {

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from npulint.assemble.build import assemble
+from npulint.commands.build import assemble
 from npulint.facts.model import Fact, FileFacts
 from npulint.facts.values import PossibleValues
 from npulint.read.python import read_python
-from npulint.read.shell import read_shell
+from npulint.read.shell_script import read_shell
 
 _PARSER = """
 import argparse

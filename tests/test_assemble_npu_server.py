@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.build import assembled
-from npulint.assemble.context import Context
-from npulint.assemble.cursors import scope_at
-from npulint.assemble.npu_server import npu_server
-from npulint.assemble.training_conditions import is_over_in_training
-from npulint.data.npu_server import answer, found_program, importable
+from npulint.commands.build import assembled
 from npulint.facts.values import NOTHING
+from npulint.model.running.npu_answers import answer, found_program, importable
+from npulint.model.running.npu_server import npu_server
+from npulint.model.running.training_conditions import is_over_in_training
+from npulint.model.values.context import Context
+from npulint.model.values.cursors import scope_at
 from tests.support import read_sources
 
 _PORTED = "import torch\nimport torch_npu\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.build import assemble
+from npulint.commands.build import assemble
 from npulint.facts.model import FileFacts, Span
 from npulint.facts.values import PossibleValues
 from npulint.read.launcher_facts import LaunchFact, StartedScript

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.build import assembled
-from npulint.assemble.cursors import module_scopes
+from npulint.commands.build import assembled
+from npulint.model.values.cursors import module_scopes
 from tests.support import read_sources
 
 

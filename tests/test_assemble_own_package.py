@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.build import assembled
+from npulint.commands.build import assembled
 from tests.support import programs, read_sources
 
 _MODEL = "import tensorflow as tf\n\ndef step(loss):\n    return tf.train.AdamOptimizer(0.1).minimize(loss)\n"

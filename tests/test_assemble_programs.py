@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.build import assemble
-from npulint.assemble.index import FactTable, Index, table
-from npulint.assemble.state import describe
+from npulint.commands.build import assemble
 from npulint.facts.model import Fact, FileFacts, Span
 from npulint.facts.values import PossibleValues
+from npulint.model.code.index import FactTable, Index, table
+from npulint.model.programs.state import describe
 from npulint.read.launcher_facts import BaseImage, LaunchFact, StartedScript, VariableRecord
 from npulint.read.packages import Dependency
 from tests.fact_support import TableFact

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.build import assembled
-from npulint.assemble.cursors import scope_at
-from npulint.assemble.reach import Reach, possible_calls, sure_calls
+from npulint.commands.build import assembled
+from npulint.model.running.reach import Reach, possible_calls, sure_calls
+from npulint.model.values.cursors import scope_at
 from tests.support import read_sources
 
 _MAIN = "\nif __name__ == '__main__':\n    main()\n"

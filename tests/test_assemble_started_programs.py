@@ -6,10 +6,10 @@ import textwrap
 
 import pytest
 
-from npulint.assemble.build import assemble
-from npulint.assemble.programs import Program
+from npulint.commands.build import assemble
+from npulint.commands.check.temp_project import materialize
 from npulint.read.files import load, read
-from npulint.temp_project import materialize
+from npulint.recognizers.programs import Program
 
 WORKER = """\
     import torch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.build import assembled
+from npulint.commands.build import assembled
 from tests.support import read_sources
 
 _CONFIG = """

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
-from npulint.assemble.context import Context
-from npulint.assemble.project import Project
-from npulint.assemble.walker import memoized, walker
+from npulint.model.code.project import Project
+from npulint.model.values.context import Context
+from npulint.model.values.walker import memoized, walker
 
 
 class Node(NamedTuple):

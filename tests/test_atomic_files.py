@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.atomic_files import Folder, is_temporary, name_of_copy, sweep, temporary
+from npulint.core.atomic_files import Folder, is_temporary, name_of_copy, sweep, temporary
 from npulint.discover.files import discover
 
 fcntl = pytest.importorskip("fcntl", reason="needs POSIX")

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from npulint import budget
-from npulint.budget import Budget, BudgetError, Limit, within
-from npulint.pipeline import run
+from npulint.commands.check.pipeline import run
+from npulint.core import budget
+from npulint.core.budget import Budget, BudgetError, Limit, within
+from npulint.judge.settings import Settings
 from npulint.read.files import LoadedFile
-from npulint.settings import Settings
 from tests.project_support import Project
 from tests.test_robustness import SIBLING, assert_sibling_is_judged
 
@@ -149,7 +149,7 @@ def test_a_file_that_takes_long_is_named_and_the_others_are_checked(
 def test_a_project_that_takes_long_is_named_and_the_others_are_checked(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from npulint import project_runner
+    from npulint.commands.check import project_runner
 
     actual = project_runner._judged
 
@@ -187,7 +187,7 @@ def test_the_budget_of_a_configuration_file(project: Project, monkeypatch: pytes
 
 def ended(request: Any) -> Any:
     """Instead of `npulint.workers.answer`: a process that the system ends when it comes to one project."""
-    from npulint import workers
+    from npulint.commands.check import workers
 
     if "p3" in request[0]:
         os._exit(9)
@@ -202,8 +202,8 @@ def test_a_process_that_is_ended_costs_its_project_only(tmp_path: Path, monkeypa
         (folder / "setup.py").write_text("")
         (folder / "train.py").write_text(SIBLING)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("npulint.workers._ANSWER", "tests.test_budget:ended")
-    monkeypatch.setattr("npulint.workers._CHUNKS", 1)
+    monkeypatch.setattr("npulint.commands.check.workers._ANSWER", "tests.test_budget:ended")
+    monkeypatch.setattr("npulint.commands.check.workers._CHUNKS", 1)
     result = run(Settings(paths=(".",), jobs=2, cache=False))
     assert [(one.path, one.reason) for one in result.unreadable] == [
         ("p3/setup.py", "process-ended"),

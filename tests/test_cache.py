@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cache import Cache, key, open_cache
+from npulint.core.cache import Cache, key, open_cache
 
 A, B = key("a"), key("b")
 
@@ -245,7 +245,7 @@ def test_together_keeps_what_was_done_before_an_interruption(tmp_path: Path) -> 
 
 
 def test_together_does_not_keep_back_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("npulint.cache._BUFFER_LIMIT", 10)
+    monkeypatch.setattr("npulint.core.cache._BUFFER_LIMIT", 10)
     store = open_cache(True, str(tmp_path))
     with store.together():
         store.put_many({b"a": b"12345678"})

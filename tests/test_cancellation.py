@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cancellation import Cancellation, CancelledError, cancelled_by, checkpoint
-from npulint.session import Session
-from npulint.settings import Settings
+from npulint.commands.session import Session
+from npulint.core.cancellation import Cancellation, CancelledError, cancelled_by, checkpoint
+from npulint.judge.settings import Settings
 
 
 def test_nothing_ends_unasked() -> None:

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.catalogue.check import Check
-from npulint.catalogue.codes import LAST, PATTERN, code_of, distance, number_of
-from npulint.catalogue.collect import collect
-from npulint.catalogue.load import load_files
-from npulint.catalogue.sources import list_files
 from npulint.facts.model import Comment
-from npulint.postprocess.comments import parse
-from npulint.postprocess.select import selected, specificity
+from npulint.judge.catalogue.check import Check
+from npulint.judge.catalogue.codes import LAST, PATTERN, code_of, distance, number_of
+from npulint.judge.catalogue.collect import collect
+from npulint.judge.catalogue.load import load_files
+from npulint.judge.catalogue.sources import list_files
+from npulint.judge.postprocess.comments import parse
+from npulint.judge.postprocess.select import selected, specificity
 from tests.catalogue_samples import parsed, sample, write
 
-INTEGRATIONS = Path(__file__).parent.parent / "npulint" / "integrations"
+INTEGRATIONS = Path(__file__).parent.parent / "npulint" / "hosts" / "integrations"
 ALL = [code_of("NPU11", number) for number in range(1, LAST + 1)]
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.check import COMPARE, Catalogue, two_sided
-from npulint.catalogue.load import load_files
-from npulint.catalogue.vocabulary import fact_kinds
+from npulint.commands.examples import check_sources, judge
 from npulint.facts.recipe import ITEM_OF, ITEMS
-from npulint.pipeline import check_sources, judge
+from npulint.judge.catalogue.check import COMPARE, Catalogue, two_sided
+from npulint.judge.catalogue.load import load_files
+from npulint.judge.catalogue.vocabulary import fact_kinds
 from tests.catalogue_samples import TWO_SIDED, parsed, problems, sample, write
 
 _FIND = '{difference: learning_rate, where: {certain: "yes"}}'

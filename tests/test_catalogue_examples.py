@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.check import Check
-from npulint.catalogue.examples import run_examples
 from npulint.facts.model import Span
-from npulint.findings import Finding, Fix
+from npulint.judge.catalogue.check import Check
+from npulint.judge.catalogue.examples import run_examples
+from npulint.judge.findings import Finding, Fix
 from tests.catalogue_samples import parsed, sample
 
 _EXAMPLE = {

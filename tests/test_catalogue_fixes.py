@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.check import FixRule, Query, SafeReason, StepRule
+from npulint.judge.catalogue.check import FixRule, Query, SafeReason, StepRule
 from tests.catalogue_samples import parsed, problems, sample
 
 EXAMPLES = """

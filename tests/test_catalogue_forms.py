@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.catalogue.forms import number, problem, time, times
-from npulint.evaluate.captures import fill
 from npulint.facts.model import Span
+from npulint.judge.catalogue.forms import number, problem, time, times
+from npulint.judge.evaluate.captures import fill
 from tests.fact_support import TableFact
 
 SIZES = {"µs": 1.0, "ms": 1e3, "s": 1e6, "min": 6e7, "h": 3.6e9}

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cache_folder import cache_folder
-from npulint.catalogue import collect, compiled, load, scaffold, sources
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue, load_files
-from npulint.catalogue.problems import CatalogueError
-from npulint.errors import NpulintError
+from npulint.core.cache_folder import cache_folder
+from npulint.core.check_problems import CatalogueError
+from npulint.core.errors import NpulintError
+from npulint.judge.catalogue import collect, compiled, load, scaffold, sources
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue, load_files
 from tests.catalogue_samples import sample, write
 
 ROOT = Path(__file__).parent.parent
@@ -327,7 +327,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 def test_the_module_writes_the_compiled_catalogue(tmp_path: Path) -> None:
     destination = tmp_path / "catalogue.msgpack"
-    result = run("-m", "npulint.catalogue.compiled", str(destination))
+    result = run("-m", "npulint.judge.catalogue.compiled", str(destination))
     assert (result.returncode, result.stderr) == (0, "")
     key = compiled.shipped_key(sources.list_files([sources.builtin_directory()]))
     assert compiled.decode(destination.read_bytes(), key) == load_catalogue(use_cache=False)
@@ -335,19 +335,19 @@ def test_the_module_writes_the_compiled_catalogue(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_module_explains_wrong_use(tmp_path: Path) -> None:
-    assert run("-m", "npulint.catalogue.compiled").returncode == 2
-    result = run("-m", "npulint.catalogue.compiled", str(tmp_path / "no" / "folder"))
+    assert run("-m", "npulint.judge.catalogue.compiled").returncode == 2
+    result = run("-m", "npulint.judge.catalogue.compiled", str(tmp_path / "no" / "folder"))
     assert result.returncode == 2
     assert "No such file" in result.stderr
 
 
 def test_starting_with_a_compiled_catalogue_imports_no_parser() -> None:
     load_catalogue()
-    code = "import sys; from npulint.catalogue.load import load_catalogue; load_catalogue(); print(*sys.modules)"
+    code = "import sys; from npulint.judge.catalogue.load import load_catalogue; load_catalogue(); print(*sys.modules)"
     result = run("-c", code)
     assert result.returncode == 0, result.stderr
     loaded = set(result.stdout.split())
-    assert loaded & {"yaml", "npulint.catalogue.schema", "difflib", "astroid", "rich"} == set()
+    assert loaded & {"yaml", "npulint.judge.catalogue.schema", "difflib", "astroid", "rich"} == set()
 
 
 @pytest.mark.parametrize("kind", ["a file", "a directory"])
@@ -378,7 +378,7 @@ def test_a_broken_catalogue_is_not_compiled(
 
 def test_the_built_in_checks_lie_in_the_package_or_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sources.builtin_directory() == str(ROOT / "checks")
-    monkeypatch.setattr(sources, "__file__", str(tmp_path / "npulint" / "catalogue" / "sources.py"))
+    monkeypatch.setattr(sources, "__file__", str(tmp_path / "npulint" / "judge" / "catalogue" / "sources.py"))
     with pytest.raises(CatalogueError, match="the built-in checks are missing"):
         sources.builtin_directory()
     (tmp_path / "checks").mkdir()

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue, load_files
-from npulint.catalogue.messages import FOLDER, LINES, MessageTable, parse_table
-from npulint.catalogue.problems import CatalogueError
-from npulint.catalogue.schema import parse_check
-from npulint.catalogue.sources import builtin_directory
+from npulint.core.check_problems import CatalogueError
 from npulint.data.error_patterns import patterns
+from npulint.judge.catalogue.load import load_catalogue, load_files
+from npulint.judge.catalogue.messages import FOLDER, LINES, MessageTable, parse_table
+from npulint.judge.catalogue.schema import parse_check
+from npulint.judge.catalogue.sources import builtin_directory
 from tests.catalogue_samples import sample, write
 
 TABLES = sorted((Path(builtin_directory()) / FOLDER).glob("*.yaml"))

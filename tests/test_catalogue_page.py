@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from npulint.catalogue.check import COMPARE
-from npulint.catalogue.page import render_page
+from npulint.judge.catalogue.check import COMPARE
+from npulint.judge.catalogue.page import render_page
 from tests.catalogue_samples import TWO_SIDED, parsed, sample
 
 _MANY = """

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from npulint.catalogue.check import Query
+from npulint.judge.catalogue.check import Query
 from tests.catalogue_samples import parsed, problems, sample
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.regexes import regex_problem
+from npulint.judge.catalogue.regexes import regex_problem
 
 
 @pytest.mark.parametrize(

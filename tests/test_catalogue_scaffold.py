@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue import scaffold
-from npulint.catalogue.codes import LAST, code_of
-from npulint.catalogue.examples import run_examples
-from npulint.catalogue.load import load_catalogue, load_files
-from npulint.catalogue.scaffold import create
-from npulint.catalogue.schema import WRITABLE
-from npulint.pipeline import judge
+from npulint.commands.examples import judge
+from npulint.judge.catalogue import scaffold
+from npulint.judge.catalogue.codes import LAST, code_of
+from npulint.judge.catalogue.examples import run_examples
+from npulint.judge.catalogue.load import load_catalogue, load_files
+from npulint.judge.catalogue.scaffold import create
+from npulint.judge.catalogue.schema import WRITABLE
 from tests.catalogue_samples import sample, write
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.check import Applies, Example, Query, Reference
-from npulint.catalogue.schema import valid_name
+from npulint.judge.catalogue.check import Applies, Example, Query, Reference
+from npulint.judge.catalogue.schema import valid_name
 from tests.catalogue_samples import SAMPLE, parsed, problems, sample
 
 _LONG = "x" * 91

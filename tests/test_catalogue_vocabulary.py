@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from npulint.assemble.graph.graph_fact import GraphFact
-from npulint.catalogue.conditions import OPERATORS, STATES
-from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.vocabulary import fact_kinds
-from npulint.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS
 from npulint.facts.kinds import FACT_CLASSES
+from npulint.graphs.facts.graph_fact import GraphFact
+from npulint.judge.catalogue.conditions import OPERATORS, STATES
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.catalogue.vocabulary import fact_kinds
+from npulint.judge.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS
 from scripts.fact_pages import page
 
 DOCS = Path(__file__).parent.parent / "docs"

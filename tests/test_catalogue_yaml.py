@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npulint.catalogue.sources import MAX_BYTES
-from npulint.catalogue.yaml_tree import Mapping, Sequence, TreeError, YamlScalar, load_tree, parse_tree
+from npulint.judge.catalogue.sources import MAX_BYTES
+from npulint.judge.catalogue.yaml_tree import Mapping, Sequence, TreeError, YamlScalar, load_tree, parse_tree
 from tests.growth import ended_if_stuck
 
 

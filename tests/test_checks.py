@@ -8,11 +8,11 @@ from functools import partial
 
 import pytest
 
-from npulint.catalogue.check import Catalogue, Check
-from npulint.catalogue.examples import run_examples
-from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.page import render_page
-from npulint.catalogue.problems import CatalogueError
+from npulint.core.check_problems import CatalogueError
+from npulint.judge.catalogue.check import Catalogue, Check
+from npulint.judge.catalogue.examples import run_examples
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.catalogue.page import render_page
 from tests.daily import daily
 from tests.tables import for_all
 
@@ -88,8 +88,8 @@ def test_codes_allowed_in_good_examples_exist(check: Check) -> None:
 @pytest.mark.daily
 @each_check
 def test_the_examples_hold(check: Check) -> None:
-    from npulint.fix_command import fixed_example
-    from npulint.pipeline import judge
+    from npulint.commands.check.fix_command import fixed_example
+    from npulint.commands.examples import judge
 
     mend = partial(fixed_example, catalogue=CATALOGUE.with_opt_in())
     outcomes = run_examples([check], CATALOGUE.checks, partial(judge, catalogue=CATALOGUE.with_opt_in()), mend)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.check import Check, Query
-from npulint.catalogue.load import load_catalogue
 from npulint.data.names import canonical, star_exports
+from npulint.judge.catalogue.check import Check, Query
+from npulint.judge.catalogue.load import load_catalogue
 from tests.tables import for_all
 
 _SOURCES = Path(__file__).resolve().parent.parent / "data-src"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.check import Applies, Check, CheckText, Query
 from npulint.data.chips import chip
-from npulint.evaluate.chips import TargetChips, for_chips, holds, target_chips
+from npulint.judge.catalogue.check import Applies, Check, CheckText, Query
+from npulint.judge.evaluate.chips import TargetChips, for_chips, holds, target_chips
 from npulint.read.chip_names import chip_names
 from tests.project_support import Project
 

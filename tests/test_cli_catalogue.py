@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import PossibleValues
+from npulint.judge.catalogue.load import load_catalogue
 from tests.fact_support import TableFact
 from tests.surface_support import call
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from npulint.cli.reporting import exit_code
 from npulint.facts.model import Problem
-from npulint.findings import RunResult, Summary
-from npulint.settings import Settings
+from npulint.hosts.cli.reporting import exit_code
+from npulint.judge.findings import RunResult, Summary
+from npulint.judge.settings import Settings
 from tests.surface_support import call, finding, sample
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from npulint import __version__
-from npulint.config import defaults
-from npulint.options import OPTIONS
+from npulint.commands.settings.config import defaults
+from npulint.commands.settings.options import OPTIONS
 from tests.project_support import Project
 from tests.surface_support import call
 

@@ -345,7 +345,9 @@ def test_a_further_report_is_about_what_is_left(mine: Project) -> None:
 
 @pytest.mark.slow
 def test_nothing_of_the_engine_of_fixes_is_loaded_without_need(mine: Project) -> None:
-    code = "import sys; from npulint.cli.main import main; main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    code = (
+        "import sys; from npulint.hosts.cli.main import main; main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    )
     for words, wanted in (([], False), (["--fix"], True)):
         done = subprocess.run(
             [sys.executable, "-c", code, "check", *words, *MINE, "model.py"],

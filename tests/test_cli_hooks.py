@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from npulint.cli.commands import COMMANDS
-from npulint.cli.parse import parse
+from npulint.hosts.cli.commands import COMMANDS
+from npulint.hosts.cli.parse import parse
 
 HOOKS: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent.parent / ".pre-commit-hooks.yaml").read_text())
 BY_ID = {hook["id"]: hook for hook in HOOKS}

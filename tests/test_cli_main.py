@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from npulint import __main__, __version__
-from npulint.catalogue.problems import CatalogueError, CatalogueProblem
-from npulint.cli.commands import COMMANDS
-from npulint.cli.host import Host
-from npulint.cli.main import main
-from npulint.findings import RunResult
-from npulint.options import OPTIONS
+from npulint.commands.settings.options import OPTIONS
+from npulint.core.check_problems import CatalogueError, CatalogueProblem
+from npulint.hosts.cli.commands import COMMANDS
+from npulint.hosts.cli.host import Host
+from npulint.hosts.cli.main import main
+from npulint.judge.findings import RunResult
+from npulint.judge.settings import Settings
 from npulint.report.terminal import cells
-from npulint.settings import Settings
 from tests.surface_support import call, sample
 
 ROOT = Path(__file__).parent.parent
@@ -208,7 +208,7 @@ HEAVY = tuple("yaml astroid rich tomllib difflib pathspec subprocess multiproces
 
 @pytest.mark.parametrize("words", [["--version"], ["check", "--help"]])
 def test_start_up_imports_nothing_heavy(words: list[str]) -> None:
-    code = f"import sys; from npulint.cli.main import main; main({words!r}); print(*sys.modules, file=sys.stderr)"
+    code = f"import sys; from npulint.hosts.cli.main import main; main({words!r}); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-S", "-c", code],
         cwd=ROOT,
@@ -218,7 +218,7 @@ def test_start_up_imports_nothing_heavy(words: list[str]) -> None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
     )
     loaded = set(done.stderr.split())
-    assert "npulint.cli.main" in loaded
+    assert "npulint.hosts.cli.main" in loaded
     brought = {"subprocess"} if sys.version_info < (3, 11) else set()  # by msgspec's own imports there
     assert loaded.isdisjoint(set(HEAVY) - brought)
     assert ("argparse" in loaded) is (words[0] == "check")

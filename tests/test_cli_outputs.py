@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.atomic_files import Folder
-from npulint.cli.outputs import SUMMARY_LIMIT, folder_in_repository, save
-from npulint.findings import RunResult, Summary
+from npulint.core.atomic_files import Folder
+from npulint.hosts.cli.outputs import SUMMARY_LIMIT, folder_in_repository, save
+from npulint.judge.findings import RunResult, Summary
 from tests.project_support import Project
 from tests.surface_support import call, finding, sample
 
@@ -116,7 +116,7 @@ def test_a_failed_write_leaves_nothing_new_and_what_was_there(monkeypatch: pytes
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     Path("old.json").write_text("old")
-    monkeypatch.setattr("npulint.atomic_files.put", full)
+    monkeypatch.setattr("npulint.core.atomic_files.put", full)
     for name in ("new.json", "old.json"):
         answer = call("check", f"--output=json={name}", result=sample())
         assert answer.code == 2 and f"{name}: cannot be written: No space left" in answer.err

@@ -13,15 +13,15 @@ from typing import TextIO
 import msgspec
 import pytest
 
-from npulint.cli import progress
-from npulint.cli.host import system
-from npulint.cli.main import main
+from npulint.commands.check.workers import check_projects
+from npulint.core.progress import Progress
 from npulint.discover.files import discover
 from npulint.discover.projects import group
-from npulint.findings import RunResult, Summary
-from npulint.progress import Progress
-from npulint.settings import Settings
-from npulint.workers import check_projects
+from npulint.hosts.cli import progress
+from npulint.hosts.cli.host import system
+from npulint.hosts.cli.main import main
+from npulint.judge.findings import RunResult, Summary
+from npulint.judge.settings import Settings
 
 pty = pytest.importorskip("pty")
 
@@ -85,7 +85,7 @@ def screen(written: str) -> list[str]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Seconds since the run began; tests let them pass."""
     now = [100.0]
-    monkeypatch.setattr("npulint.cli.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("npulint.hosts.cli.progress.time.monotonic", lambda: now[0])
     return now
 
 
@@ -189,7 +189,7 @@ def test_the_pipeline_counts_every_file(tmp_path: Path, monkeypatch: pytest.Monk
     assert screen(written) == [""]
     heard: list[int] = []
     settings = Settings(paths=(".",), jobs=jobs, cache=False)
-    from npulint.catalogue.load import load_catalogue
+    from npulint.judge.catalogue.load import load_catalogue
 
     check_projects(group(discover(["."]).files), load_catalogue((), whole=False), settings, heard.append)
     assert sum(heard) == 6
@@ -202,7 +202,7 @@ def test_what_is_remembered_counts_as_well(tmp_path: Path, monkeypatch: pytest.M
     folder.mkdir()
     for number in range(45):
         (folder / f"m{number}.py").write_text(f"x = {number}\n")
-    from npulint.pipeline import run
+    from npulint.commands.check.pipeline import run
 
     for _ in range(2):
         told: list[tuple[int, int]] = []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.compare.align import Pair, align
+from npulint.commands.compare.align import Pair, align
 
 LETTERS = st.lists(st.sampled_from("abcd"), max_size=24)
 

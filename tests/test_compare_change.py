@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from npulint.cli.host import system
-from npulint.cli.main import main
-from npulint.compare_states import Range
+from npulint.commands.compare.compare_states import Range
 from npulint.discover.snapshot import _is_plain
+from npulint.hosts.cli.host import system
+from npulint.hosts.cli.main import main
 from tests.git_support import commit, environment, git
 
 TRAIN = """\

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cli.commands import COMMANDS
-from npulint.cli.completion.model import verbs
-from npulint.cli.host import Host
-from npulint.cli.main import main
-from npulint.cli.outputs import sources_on_the_web
-from npulint.findings import RunResult, Summary
-from npulint.progress import Progress
-from npulint.settings import Settings
+from npulint.core.progress import Progress
+from npulint.hosts.cli.commands import COMMANDS
+from npulint.hosts.cli.completion.model import verbs
+from npulint.hosts.cli.host import Host
+from npulint.hosts.cli.main import main
+from npulint.hosts.cli.outputs import sources_on_the_web
+from npulint.judge.findings import RunResult, Summary
+from npulint.judge.settings import Settings
 from tests.comparison_samples import compared, comparison
 from tests.surface_support import Answer, call, finding, sample
 

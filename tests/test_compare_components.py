@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.compare.settings import are_equal
+from npulint.commands.compare.settings import are_equal
 from tests.compare_support import short_differences
 
 TRAIN = """

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
-from npulint.compare.difference import Difference, SideValue
-from npulint.compare.evidence import PartEvidence, evidence
-from npulint.compare_command import compare_sources
+from npulint.commands.compare.compare_command import compare_sources
+from npulint.commands.compare.evidence import PartEvidence, evidence
 from npulint.data.compare_parts import known_arguments, part_sources, parts_by_name
 from npulint.data.recipe import setting_parts
+from npulint.facts.comparison.difference import Difference, SideValue
 from npulint.facts.model import Span
 from npulint.facts.recipe import ITEM_OF, ITEMS
-from npulint.findings import ComparedItem
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import ComparedItem
 from scripts.compare_parts import page, with_table
 
 LEFT, RIGHT = SideValue("1", "a.py", Span()), SideValue("2", "b.py", Span())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.context import Context
-from npulint.assemble.cursors import module_scopes
-from npulint.assemble.project import Project
+from npulint.commands.training_config.steps.formatting import shown
 from npulint.facts.model import FileFacts
+from npulint.model.code.project import Project
+from npulint.model.values.context import Context
+from npulint.model.values.cursors import module_scopes
 from npulint.read.python import read_python
-from npulint.training_config.steps.formatting import shown
 from tests.compare_support import short_differences
 
 _PROGRAM = """

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npulint.facts.model import Span
-from npulint.findings import (
+from npulint.judge.findings import (
     ComparedItem,
     ComparedPair,
     ComparedRow,

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npulint.assemble.names import Names
-from npulint.assemble.project import Project
-from npulint.compare.matching.features import Unit
-from npulint.compare.matching.file_overlap import FileOverlap
-from npulint.compare.matching.matches import Matches, Side, counterparts
+from npulint.commands.compare.matching.features import Unit
+from npulint.commands.compare.matching.file_overlap import FileOverlap
+from npulint.commands.compare.matching.matches import Matches, Side, counterparts
 from npulint.facts.model import FileFacts
+from npulint.model.code.names import Names
+from npulint.model.code.project import Project
 from npulint.read.python import read_python
 
 

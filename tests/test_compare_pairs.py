@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.compare_command import compare
-from npulint.errors import NpulintError
-from npulint.settings import Settings
+from npulint.commands.compare.compare_command import compare
+from npulint.core.errors import NpulintError
+from npulint.judge.settings import Settings
 
 NPU = "import torch_npu\n"
 SCRIPT = """import torch

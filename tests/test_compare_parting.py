@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from npulint.compare.runs.parting import FEW, Parting, first_differs, parting
+from npulint.runs.compare.parting import FEW, Parting, first_differs, parting
 
 Gap = Callable[[int], float]
 

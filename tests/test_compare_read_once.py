@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.compare_inputs import ReadOnce
+from npulint.commands.check.temp_project import materialize
+from npulint.commands.compare.compare_inputs import ReadOnce
 from npulint.read.files import load, read
-from npulint.temp_project import materialize
 
 TEXTS = {
     "train.py": "import torch\n\nmodel = torch.nn.Linear(3, 2).cuda()  # npulint: ignore\n",

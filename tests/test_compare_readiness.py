@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.compare_command import add_comparison
-from npulint.pipeline import run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.commands.compare.compare_command import add_comparison
+from npulint.judge.settings import Settings
 from tests.test_compare_steps import TORCH
 
 _ASKED = ("dataset", "preprocessing", "training_procedure", "hyperparameters")

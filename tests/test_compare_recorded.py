@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from npulint.read.artifacts.recorded import recorded_values
-from npulint.read.artifacts.recorded.values import Recorded, quantity_of
+from npulint.runs.read.recorded import recorded_values
+from npulint.runs.read.recorded.values import Recorded, quantity_of
 from tests.test_series_events import event
 
 

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 
 from npulint import __version__
 from npulint.facts.model import Span
-from npulint.findings import (
+from npulint.judge.findings import (
     ComparedItem,
     ComparedPair,
     ComparedPart,
@@ -29,12 +29,12 @@ from npulint.findings import (
     RunResult,
     Summary,
 )
+from npulint.judge.settings import FORMATS, PEOPLE_FORMATS
 from npulint.report.compared.document import way
 from npulint.report.compared.rows import ShortSidePaths, alone, differing_first, with_other_sides
 from npulint.report.document.columns import Line, fold, row_lines, widths
 from npulint.report.terminal import Paint, cells
 from npulint.report.view import ReportView, render
-from npulint.settings import FORMATS, PEOPLE_FORMATS
 from tests import hostile_results
 from tests.comparison_samples import LAUNCHER, compared, comparison, findings, row, side, source
 from tests.sarif_support import demands, violations

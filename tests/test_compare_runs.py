@@ -14,16 +14,16 @@ from xml.etree.ElementTree import Element
 import msgspec
 import pytest
 
-from npulint.cli.host import system
-from npulint.cli.main import main
-from npulint.compare.runs.symptoms import compared_runs
+from npulint.core.texts import known
 from npulint.data.run_symptoms import causes
 from npulint.facts.recipe import ITEM_OF
-from npulint.findings import Comparison, RunResult
-from npulint.read.artifacts.recorded.values import QUANTITIES, Recorded
+from npulint.hosts.cli.host import system
+from npulint.hosts.cli.main import main
+from npulint.judge.findings import Comparison, RunResult
 from npulint.report.compared.runs_markdown import run_parts
 from npulint.report.document.markdown import Writer
-from npulint.texts import known
+from npulint.runs.compare.symptoms import compared_runs
+from npulint.runs.read.recorded.values import QUANTITIES, Recorded
 from tests.html_support import EVIL, page, text_of, tree, with_class
 from tests.test_report_html_browser import DESKTOP, OVERFLOW, PHONE, Open
 from tests.test_report_html_browser import browser as browser  # a fixture

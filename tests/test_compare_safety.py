@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from npulint import compare_command, compare_inputs
-from npulint.assemble import build
-from npulint.compare_command import compare
+from npulint.commands import build
+from npulint.commands.compare import compare_command, compare_inputs
+from npulint.commands.compare.compare_command import compare
 from npulint.facts.model import FileFacts
-from npulint.findings import RunResult
-from npulint.settings import Settings
+from npulint.judge.findings import RunResult
+from npulint.judge.settings import Settings
 
 _TRAIN = """\
 import torch

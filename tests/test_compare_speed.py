@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from npulint import compare_command
-from npulint.assemble.cursors import Scope
-from npulint.compare_command import compare
-from npulint.findings import RunResult
-from npulint.settings import Settings
-from npulint.training_config import program
-from npulint.training_config.steps.model import CodeStep
+from npulint.commands.compare import compare_command
+from npulint.commands.compare.compare_command import compare
+from npulint.commands.training_config import program
+from npulint.commands.training_config.steps.model import CodeStep
+from npulint.judge.findings import RunResult
+from npulint.judge.settings import Settings
+from npulint.model.values.cursors import Scope
 from tests.growth import assert_linear
 
 pytestmark = pytest.mark.slow

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cli.commands import COMMANDS, SHELLS
-from npulint.cli.completion.model import check_words, verbs
-from npulint.settings import FORMATS, TARGET_KEYS
+from npulint.hosts.cli.commands import COMMANDS, SHELLS
+from npulint.hosts.cli.completion.model import check_words, verbs
+from npulint.judge.settings import FORMATS, TARGET_KEYS
 from tests.surface_support import call
 from tests.tools import needed
 

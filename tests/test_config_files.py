@@ -10,11 +10,11 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
-from npulint.config import defaults, language, load
-from npulint.errors import ConfigError
-from npulint.options import OPTIONS
-from npulint.settings import Settings
-from npulint.texts import table
+from npulint.commands.settings.config import defaults, language, load
+from npulint.commands.settings.options import OPTIONS
+from npulint.core.errors import ConfigError
+from npulint.core.texts import table
+from npulint.judge.settings import Settings
 
 
 @pytest.fixture(autouse=True)

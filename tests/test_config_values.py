@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from npulint.option_parsing import InvalidOption, from_table, from_words, soc_family
-from npulint.options import OPTIONS
+from npulint.commands.settings.option_parsing import InvalidOption, from_table, from_words, soc_family
+from npulint.commands.settings.options import OPTIONS
 
 BY_NAME = {option.name: option for option in OPTIONS}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.findings import Finding
-from npulint.pipeline import run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.judge.findings import Finding
+from npulint.judge.settings import Settings
 
 pytestmark = pytest.mark.slow
 

@@ -6,11 +6,11 @@ import textwrap
 
 import pytest
 
-from npulint.assemble.build import assemble
-from npulint.assemble.configured.arguments import ArgumentMeaning
-from npulint.assemble.programs import Program
+from npulint.commands.build import assemble
+from npulint.commands.check.temp_project import materialize
+from npulint.model.programs.configured.arguments import ArgumentMeaning
 from npulint.read.files import load, read
-from npulint.temp_project import materialize
+from npulint.recognizers.programs import Program
 
 SFT = """\
 model_name_or_path: Qwen/Qwen2.5-7B-Instruct

@@ -11,10 +11,10 @@ ROOT = Path(__file__).parent.parent
 EXAMPLE = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)[0]
 _PROGRAM = """
 import sys
-import npulint.assemble.recognizers.torch as package
+import npulint.recognizers.torch as package
 package.__path__.append(sys.argv[1])  # as if the file lay in the package
-from npulint.catalogue.vocabulary import fact_kinds
-from npulint.pipeline import facts_of
+from npulint.judge.catalogue.vocabulary import fact_kinds
+from npulint.commands.check.pipeline import facts_of
 words = fact_kinds()["seed"].attributes
 print(sorted(words["generator"]), sorted(words["fixed"]))
 for fact in facts_of("train.py"):

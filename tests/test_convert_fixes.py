@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.findings import RunResult
-from npulint.fix_command import fix_texts
-from npulint.postprocess.engine import SYNTAX_ERROR
+from npulint.commands.check.fix_command import fix_texts
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import RunResult
+from npulint.judge.postprocess.engine import SYNTAX_ERROR
 from tests.convert_fixes import ALONG, LEFT, MADE
 from tests.convert_other_rewrites import OTHER_REWRITES
 from tests.convert_reports import REPORTS

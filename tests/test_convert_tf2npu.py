@@ -8,8 +8,8 @@ import re
 import msgspec
 import pytest
 
-from npulint.catalogue.load import load_catalogue
-from npulint.postprocess.engine import SYNTAX_ERROR
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.postprocess.engine import SYNTAX_ERROR
 from tests.convert_other_rewrites import OTHER_REWRITES
 from tests.convert_reports import REPORTS
 from tests.convert_samples import ESTIMATOR, MARK, ON_GPU, SESSION, Shape, filled, on_gpu, on_npu

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from npulint.commands.session import Session
 from npulint.discover.context_files import context_files
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.discover.kinds import DATA_LIMIT
 from npulint.discover.projects import MOST_DATA, group
-from npulint.session import Session
-from npulint.settings import Settings
+from npulint.judge.settings import Settings
 from tests.project_support import Project
 
 CHECK = "adapter-option-bad-value"

@@ -43,6 +43,6 @@ def test_newer_operators_are_not_listed() -> None:
 
 
 def test_the_table_is_read_when_it_is_needed_only() -> None:
-    code = "import npulint.assemble.graph.target, npulint.data.supported as s; print(s._table.cache_info().misses)"
+    code = "import npulint.graphs.facts.target, npulint.data.supported as s; print(s._table.cache_info().misses)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"

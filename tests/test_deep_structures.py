@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.compare_command import compare_sources
-from npulint.findings import RunResult
-from npulint.pipeline import check_sources
+from npulint.commands.compare.compare_command import compare_sources
+from npulint.commands.examples import check_sources
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import RunResult
 
 GOOD = """import torch
 model = torch.nn.Linear(3, 3).cuda()

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npulint.core.texts import table
 from npulint.data.run_columns import FORMS
 from npulint.discover.artifacts import form_of, form_of_text, is_artifact_folder, is_unread_folder
 from npulint.discover.files import discover
 from npulint.facts.model import Problem
-from npulint.read.artifacts import read_artifact
-from npulint.texts import table
+from npulint.runs.read import read_artifact
 from tests.growth import ended_if_stuck
 
 TABLE = b"Name,Type,Accelerator Core,Duration(us),Block Dim\nx,Add,AI_CORE,1,1\n"
@@ -166,7 +166,7 @@ def test_forms_without_a_reader_are_named_and_their_rows_counted(tmp_path: Path)
 
 
 def test_a_spreadsheet_is_refused_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("npulint.read.artifacts.spreadsheets.can_read", lambda: False)
+    monkeypatch.setattr("npulint.runs.read.spreadsheets.can_read", lambda: False)
     (tmp_path / "compare_result_1.xlsx").write_bytes(b"PK\x03\x04")
     assert read_artifact(str(tmp_path / "compare_result_1.xlsx"), "c") == Problem("c", "artifact-spreadsheet")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from npulint.core.texts import known
 from npulint.discover import DiscoverOptions, Discovery, discover
 from npulint.discover.kinds import kinds_by_content, kinds_of
-from npulint.texts import known
 from tests.growth import assert_linear, ended_if_stuck
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from npulint.commands.check.pipeline import piped
 from npulint.discover.files import DiscoverOptions, Discovery, discover
 from npulint.discover.graphs import HEAD, form_of, form_of_text, superseded
 from npulint.facts.model import Problem
-from npulint.pipeline import piped
+from npulint.graphs.read import read_graph
+from npulint.judge.settings import Settings
 from npulint.read.files import load
-from npulint.read.graph import read_graph
-from npulint.settings import Settings
 from tests.protobuf_bytes import field, node, varint
 
 GRAPH = node("x", "Placeholder") + node("y", "Relu", "x")

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.cli.main import main
+from npulint.core.errors import NpulintError
 from npulint.doctor.compare import differences
 from npulint.doctor.devices import parsed
 from npulint.doctor.judge import judge
 from npulint.doctor.machine import Machine, Ran, run_command
 from npulint.doctor.take import take
-from npulint.errors import NpulintError
-from npulint.findings import Finding
-from npulint.read.artifacts.machine.snapshot import Snapshot, decoded, encoded
+from npulint.hosts.cli.main import main
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Finding
+from npulint.runs.read.machine.snapshot import Snapshot, decoded, encoded
 from tests.doctor_support import CANN, DRIVER, HOME, LISTENER, TABLE, TOOLKIT, Change, Recorded, healthy, npu_smi
 
 OLD = "usr/local/Ascend/ascend-toolkit/8.0.RC3"

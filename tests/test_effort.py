@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from npulint.data.effort import weight
-from npulint.effort import Effort, estimate
-from npulint.effort.estimate import counted
 from npulint.facts.model import Span
-from npulint.findings import Finding, Fix, FixEdit, FixStep, Related, RunResult
+from npulint.judge.effort import Effort, estimate
+from npulint.judge.effort.estimate import counted
+from npulint.judge.findings import Finding, Fix, FixEdit, FixStep, Related, RunResult
 
 EDIT = {True: "safe", False: "unsafe"}
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cli.main import main
 from npulint.data.effort import weights
-from npulint.effort import Effort
-from npulint.effort.estimate import counted
+from npulint.hosts.cli.main import main
+from npulint.judge.effort import Effort
+from npulint.judge.effort.estimate import counted
 from npulint.report.document.model import StackedBar
 from npulint.report.effort.document import by_file, formula, sentences, shown, weight_table
 from npulint.report.effort.record import document

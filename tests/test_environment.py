@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.build import assemble
+from npulint.commands.build import assemble
 from npulint.data.environment import allocator_problem, nearest, variable
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.facts.model import Fact

@@ -7,17 +7,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from npulint.assemble.programs import Program
-from npulint.catalogue.check import Applies, Catalogue, Check, CheckText, Query
-from npulint.evaluate.captures import fill
-from npulint.evaluate.checks import applies, evaluate
-from npulint.evaluate.fact_index import FactIndex
-from npulint.evaluate.match import CompiledQuery
-from npulint.evaluate.summary import summarise
 from npulint.facts.attributes import attribute
 from npulint.facts.model import Fact, FileFact, Span
 from npulint.facts.values import PossibleValues
-from npulint.findings import Finding
+from npulint.judge.catalogue.check import Applies, Catalogue, Check, CheckText, Query
+from npulint.judge.evaluate.captures import fill
+from npulint.judge.evaluate.checks import applies, evaluate
+from npulint.judge.evaluate.fact_index import FactIndex
+from npulint.judge.evaluate.match import CompiledQuery
+from npulint.judge.evaluate.summary import summarise
+from npulint.judge.findings import Finding
+from npulint.recognizers.programs import Program
 from tests.fact_support import TableFact
 from tests.support import facts, programs
 

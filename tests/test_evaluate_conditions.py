@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.evaluate import conditions
-from npulint.evaluate.patterns import last_segment, matches
-from npulint.evaluate.versions import key, within
 from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
+from npulint.judge.evaluate import conditions
+from npulint.judge.evaluate.patterns import last_segment, matches
+from npulint.judge.evaluate.versions import key, within
 
 _ONE = PossibleValues((3,), True)
 _TWO = PossibleValues((3, 4), True)

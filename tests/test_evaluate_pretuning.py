@@ -7,25 +7,25 @@ from typing import Any
 
 import pytest
 
-from npulint.assemble.index import Index, table
-from npulint.assemble.program_fact import ProgramFact
-from npulint.assemble.programs import Program
-from npulint.catalogue.check import COMPARE, LEFT, Catalogue, ItemDefinition
-from npulint.catalogue.examples import run_pretuning_examples
-from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.readiness import PRETUNING, parse_item
-from npulint.compare.difference import Difference, SideValue
-from npulint.compare.evidence import evidence
-from npulint.compare.facts import difference_facts, part_facts
-from npulint.evaluate.captures import fill
-from npulint.evaluate.checks import evaluate
-from npulint.evaluate.pretuning import sided
-from npulint.evaluate.rows import items_of
+from npulint.commands.compare.evidence import evidence
+from npulint.commands.compare.facts import difference_facts, part_facts
+from npulint.commands.compare.rows import items_of
+from npulint.commands.examples import check_sources
+from npulint.facts.comparison.difference import Difference, SideValue
 from npulint.facts.model import Fact, Span
 from npulint.facts.recipe import ITEM_OF, ITEMS, Side
 from npulint.facts.recipe import Item as RecipeItem
-from npulint.findings import ChecklistItem, Comparison, Evidence, Finding
-from npulint.pipeline import check_sources
+from npulint.judge.catalogue.check import COMPARE, LEFT, Catalogue, ItemDefinition
+from npulint.judge.catalogue.examples import run_pretuning_examples
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.catalogue.readiness import PRETUNING, parse_item
+from npulint.judge.evaluate.captures import fill
+from npulint.judge.evaluate.checks import evaluate
+from npulint.judge.evaluate.pretuning import sided
+from npulint.judge.findings import ChecklistItem, Comparison, Evidence, Finding
+from npulint.model.code.index import Index, table
+from npulint.model.programs.program_fact import ProgramFact
+from npulint.recognizers.programs import Program
 from tests.surface_support import finding
 
 CATALOGUE = load_catalogue(use_cache=False)

@@ -57,7 +57,7 @@ def test_what_is_computed_is_neither_stored_nor_copied() -> None:
     assert back.get("many") == "yes"
 
 
-@pytest.mark.parametrize("name", ["os:system", "npulint.cache:Cache", "npulint.facts.model:Nothing"])
+@pytest.mark.parametrize("name", ["os:system", "npulint.core.cache:Cache", "npulint.facts.model:Nothing"])
 def test_what_is_no_class_of_facts_is_not_decoded(name: str) -> None:
     data = msgspec.msgpack.encode((file_of(), [(name, {})]))
     with pytest.raises(msgspec.ValidationError):

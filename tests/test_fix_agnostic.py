@@ -11,10 +11,10 @@ from textwrap import dedent
 
 import pytest
 
-from npulint.fix.model import FixResult
+from npulint.commands.check.fix_command import apply_fixes
 from npulint.fix.spelling import spelling_of
-from npulint.fix_command import apply_fixes
-from npulint.settings import Settings
+from npulint.judge.fix_results import FixResult
+from npulint.judge.settings import Settings
 from tests.port_samples import OF_TENSORFLOW, PROJECTS
 
 HELPER = "torch_device.py"

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
+from npulint.commands.check.fix_command import fix_texts
 from npulint.fix.model import Text
 from npulint.fix.python.aligned import realigned
 from npulint.fix.python.tree import Tree
 from npulint.fix.python.unused import looks_up, without_unused
 from npulint.fix.source import edited_text
-from npulint.fix_command import fix_texts
+from npulint.judge.catalogue.load import load_catalogue
 
 CUDNN = "import torch\nimport torch.backends.cudnn as cudnn\n"
 GONE = "import torch\n"

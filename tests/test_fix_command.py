@@ -10,23 +10,24 @@ from typing import Any
 
 import pytest
 
-from npulint import fix_command
-from npulint.cache import Cache
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.collect import content_digest
+from npulint.commands.check import fix_command
+from npulint.commands.check.fix_command import apply_fixes, fix_texts
+from npulint.commands.check.project_results import facts_of
+from npulint.core.cache import Cache
 from npulint.facts.model import Span
-from npulint.findings import Edit, FixEdit, RunResult
 from npulint.fix import plan as planning
-from npulint.fix.model import FixRefused, FixResult, Plan, Refusal, Text
-from npulint.fix_command import apply_fixes, fix_texts
-from npulint.postprocess.finalize import finalize
-from npulint.postprocess.record import RawResults, RunContext
-from npulint.project_results import facts_of
+from npulint.fix.model import FixRefused, Plan, Text
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.collect import content_digest
+from npulint.judge.findings import Edit, FixEdit, RunResult
+from npulint.judge.fix_results import FixResult, Refusal
+from npulint.judge.postprocess.finalize import finalize
+from npulint.judge.postprocess.record import RawResults, RunContext
+from npulint.judge.settings import Settings
+from npulint.judge.source_lines import FileLines
 from npulint.read.files import LoadedFile
 from npulint.report.fix_summary import findings_fixed, headline, why
 from npulint.report.view import ReportView
-from npulint.settings import Settings
-from npulint.source_lines import FileLines
 from tests.catalogue_samples import parsed, sample, write
 
 EXAMPLES = """
@@ -81,8 +82,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(project: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Mends by the checks above alone."""
     known = catalogue(SAFE, UNSAFE, WRAP)
-    monkeypatch.setattr("npulint.fix_command.load_catalogue", lambda *_, **__: known)
-    monkeypatch.setattr("npulint.pipeline.load_catalogue", lambda *_, **__: known)
+    monkeypatch.setattr("npulint.commands.check.fix_command.load_catalogue", lambda *_, **__: known)
+    monkeypatch.setattr("npulint.commands.check.pipeline.load_catalogue", lambda *_, **__: known)
 
     def mending(*paths: str, unsafe: bool = True, **settings: Any) -> FixResult:
         return apply_fixes(Settings(paths=paths or (".",), **settings), unsafe)
@@ -117,7 +118,7 @@ def test_what_was_done_and_what_is_left(run: Run, project: Path) -> None:
 def test_the_result_is_that_of_a_run_over_the_new_files(
     run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from npulint import pipeline
+    from npulint.commands.check import pipeline
 
     write(project, "a/train.py", SOURCE + "torch.old(torch.old(*x))\n")
     write(project, "a/README.md", "")
@@ -179,9 +180,9 @@ def test_a_comment_of_no_use_goes(run: Run, project: Path) -> None:
 
 
 def test_known_findings_are_left(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from npulint import pipeline
-    from npulint.baseline import save_baseline
-    from npulint.postprocess.baseline import EntryBuilder
+    from npulint.commands.check import pipeline
+    from npulint.judge.baseline import save_baseline
+    from npulint.judge.postprocess.baseline import EntryBuilder
 
     write(project, "train.py", SOURCE)
     settings = Settings(baseline="known.json", write_baseline=True, select=("NPU5101",))
@@ -538,7 +539,7 @@ def test_a_project_that_never_comes_to_rest_is_left_as_it_is(monkeypatch: pytest
 def test_every_reason_is_told_in_words() -> None:
     import re
 
-    from npulint.texts import table
+    from npulint.core.texts import table
 
     root = Path(fix_command.__file__).parent
     sources = [*(root / "fix").rglob("*.py"), root / "fix_command.py"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
-from npulint.fix_command import fix_texts
+from npulint.commands.check.fix_command import fix_texts
+from npulint.judge.catalogue.load import load_catalogue
 from tests.fix_support import changed, stepped
 
 _UNWRAP = {"with": "$arg(0)", "members": "run close graph"}

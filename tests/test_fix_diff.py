@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npulint.fix.diff import unified
-from npulint.fix.model import FileChange
+from npulint.judge.fix_results import FileChange
 from tests.tools import needed
 
 LONG = b"".join(b"line %d\n" % number for number in range(40))

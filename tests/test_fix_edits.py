@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from npulint.facts.model import Span
-from npulint.findings import Edit
 from npulint.fix.edits import CompatibleFixes, Proposal, coherent
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.source import edited_text
+from npulint.judge.findings import Edit
 from tests.surface_support import finding
 
 TEXT = "import a\nf(g(x), y)\nh(z)\n"

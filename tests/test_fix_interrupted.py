@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from npulint.atomic_files import is_temporary
+from npulint.core.atomic_files import is_temporary
 from tests.fix_checks import CODES, FOLDER, MODEL, WHOLE, in_folder
 from tests.project_support import ROOT, Answer, Project
 
@@ -25,7 +25,7 @@ MEANWHILE = {  # another run was faster: between the check and the fix, or betwe
 }
 FULL = """
 import resource, signal, sys
-from npulint.cli.main import main
+from npulint.hosts.cli.main import main
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 sys.dont_write_bytecode = True  # Python would keep the compiled modules cut off, for everyone
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
@@ -33,9 +33,9 @@ sys.exit(main(sys.argv[2:]))
 """
 UNPRIVILEGED = """
 import os, sys
-from npulint.cli.main import main
+from npulint.hosts.cli.main import main
 main([*sys.argv[2:], "--diff"])  # imports what the other user may not read
-import npulint.cli.fix, npulint.fix.written, npulint.report.json, npulint.report.fix_summary
+import npulint.hosts.cli.fix, npulint.fix.written, npulint.report.json, npulint.report.fix_summary
 os.setgid(65534)
 os.setuid(65534)
 os.chdir(sys.argv[1])

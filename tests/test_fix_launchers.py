@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
-from npulint.fix.model import FixResult
-from npulint.fix_command import fix_texts
+from npulint.commands.check.fix_command import fix_texts
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.fix_results import FixResult
 
 CONFIGURATION = {"a.yaml": "stage: sft\ndo_train: true\nmodel_name_or_path: x\nfinetuning_type: lora\n"}
 FRAMEWORK = "framework-launcher-for-gpus"

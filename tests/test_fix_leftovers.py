@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
+from npulint.commands.check.fix_command import fix_texts
 from npulint.facts.model import Span
-from npulint.findings import Edit
 from npulint.fix.blanks import closed_up
 from npulint.fix.model import Text
 from npulint.fix.python.device_checks import without_unread
 from npulint.fix.python.tree import Tree
 from npulint.fix.python.unused import without_unused
 from npulint.fix.source import edited_text
-from npulint.fix_command import fix_texts
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Edit
 from tests.test_fix_command import catalogue, check
 
 

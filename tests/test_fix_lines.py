@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from npulint.facts.model import Fact, Span
-from npulint.findings import FixStep
 from npulint.fix.lines import plan
 from npulint.fix.model import FixRefused, Text
 from npulint.fix.source import edited_text
+from npulint.judge.findings import FixStep
 from npulint.read.dependency import read_dependency
 
 

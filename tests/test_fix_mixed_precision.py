@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from npulint.facts.model import Span
-from npulint.findings import FixEdit, FixStep
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.plan import planned
 from npulint.fix.source import edited_text
+from npulint.judge.findings import FixEdit, FixStep
 
 _HEAD = "import torch\nmodel = make()\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Fact, Span
-from npulint.findings import FixStep
 from npulint.fix.mixlist import FILE, plan
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.source import edited_text
+from npulint.judge.findings import FixStep
 from npulint.read.json_tree import Lines
 from npulint.read.mixlist import read_mixlist
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.fix_command import fixed_example
+from npulint.commands.check.fix_command import fixed_example
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
 from tests.tools import missing
 
 pytestmark = pytest.mark.slow

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
+from npulint.commands.check.fix_command import fix_texts
 from npulint.facts.model import Span
-from npulint.findings import Finding, Fix
-from npulint.fix.model import Fixed
 from npulint.fix.open_todos import kept_open
-from npulint.fix_command import fix_texts
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Finding, Fix
+from npulint.judge.fix_results import Fixed
 
 _MODEL = """import tensorflow as tf
 

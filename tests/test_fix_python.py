@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.findings import FixEdit, FixStep
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.plan import planned
 from npulint.fix.python import plan
+from npulint.judge.findings import FixEdit, FixStep
 from tests.fix_support import PATH, changed, marked, stepped
 
 Words = dict[str, str]

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from npulint.facts.model import Span
-from npulint.findings import FixStep
 from npulint.fix.model import FixRefused, Text
 from npulint.fix.rank_loop import all_in_ranks
 from npulint.fix.script import Script
 from npulint.fix.sibling import plan
 from npulint.fix.source import edited_text
+from npulint.judge.findings import FixStep
 
 PYTHON = """\
 #!/bin/bash

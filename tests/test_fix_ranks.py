@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from npulint.facts.model import Span
-from npulint.findings import FixEdit, FixStep
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.plan import planned
 from npulint.fix.sibling import npu_path
+from npulint.judge.findings import FixEdit, FixStep
 
 _TRAINING = """import torch
 

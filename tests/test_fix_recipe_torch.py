@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
+from npulint.commands.check.fix_command import fix_texts
 from npulint.fakes.launch import environment
-from npulint.fix_command import fix_texts
 from tests.test_fix_runs_programs import _catalogue as catalogue
 from tests.tools import missing
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.check import Example
-from npulint.catalogue.load import load_catalogue
+from npulint.commands.check.fix_command import fix_texts
 from npulint.fakes.launch import Framework
-from npulint.fix_command import fix_texts
+from npulint.judge.catalogue.check import Example
+from npulint.judge.catalogue.load import load_catalogue
 from tests.test_fix_runs_programs import run_all, tensorflow1
 from tests.tools import missing
 

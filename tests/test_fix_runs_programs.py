@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 import yaml
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
+from npulint.commands.check.fix_command import fix_texts
 from npulint.fakes.launch import Framework, environment, read_record
-from npulint.fix_command import fix_texts
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
 from tests.tools import missing
 
 pytestmark = pytest.mark.slow

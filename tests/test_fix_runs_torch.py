@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from npulint.catalogue.check import Catalogue, Example
-from npulint.catalogue.load import load_catalogue
+from npulint.judge.catalogue.check import Catalogue, Example
+from npulint.judge.catalogue.load import load_catalogue
 from tests.tools import missing
 
 pytestmark = pytest.mark.slow

@@ -7,10 +7,10 @@ from functools import cache
 
 import pytest
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.page import render_page
-from npulint.fix_command import fix_texts
+from npulint.commands.check.fix_command import fix_texts
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.catalogue.page import render_page
 
 Files = dict[str, str]
 

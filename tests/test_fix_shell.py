@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Span
-from npulint.findings import FixStep
 from npulint.fix.model import FixRefused, Text
 from npulint.fix.shell import plan
 from npulint.fix.verify import objection
+from npulint.judge.findings import FixStep
 from npulint.read.json_tree import Lines
 
 Mark = str | tuple[str, int]

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Span
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused
 from npulint.fix.source import SourceDocument, edited_text
+from npulint.judge.findings import Edit
 
 
 def edit(line: int, column: int, end_line: int, end_column: int, text: str) -> Edit:

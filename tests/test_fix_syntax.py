@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from npulint.fix.model import Text
-from npulint.fix.python.syntax import syntax
+from npulint.fix.python_syntax import syntax
 from npulint.fix.verify import objection
 from tests.fix_support import stepped
 

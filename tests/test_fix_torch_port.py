@@ -8,9 +8,9 @@ from typing import Literal
 
 import pytest
 
-from npulint.findings import Finding
-from npulint.fix_command import apply_fixes
-from npulint.settings import Settings
+from npulint.commands.check.fix_command import apply_fixes
+from npulint.judge.findings import Finding
+from npulint.judge.settings import Settings
 
 TRAIN = """\
 \"\"\"Trains.\"\"\"

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Span
-from npulint.findings import Edit
 from npulint.fix.model import Text
 from npulint.fix.source import edited_text
 from npulint.fix.verify import carried, objection, same, stretches
+from npulint.judge.findings import Edit
 
 SOURCE = """\
 import a

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from npulint.fix.model import FileChange
 from npulint.fix.write import UnwrittenError, write
+from npulint.judge.fix_results import FileChange
 
 OLD, NEW = b"old\r\n" * 2000, "新的\n".encode("gbk") * 3000
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
@@ -331,7 +331,7 @@ def test_an_interruption_leaves_nothing_behind(place: Path, monkeypatch: pytest.
 
 KILLED = """
 import os, sys
-from npulint.fix.model import FileChange
+from npulint.judge.fix_results import FileChange
 from npulint.fix.write import write
 
 left, place, new = int(sys.argv[1]), sys.argv[2], sys.argv[3] == "new"

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
-from npulint.findings import RunResult
-from npulint.fix.model import FileChange, Fixed, FixResult
+from npulint.commands.check.fix_command import apply_fixes
+from npulint.commands.check.pipeline import check_paths
 from npulint.fix.written import as_written, write_all
-from npulint.fix_command import apply_fixes
-from npulint.pipeline import check_paths
-from npulint.settings import FORMATS, Settings
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import RunResult
+from npulint.judge.fix_results import FileChange, Fixed, FixResult
+from npulint.judge.settings import FORMATS, Settings
 from tests.fix_checks import CODES, FOLDER, MODEL, SAFE, WHOLE, in_folder
 from tests.project_support import Answer, Project
 from tests.write_failures import refuse

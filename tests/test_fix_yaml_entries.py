@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from npulint.facts.model import Span
-from npulint.findings import FixStep
 from npulint.fix.lines import plan
 from npulint.fix.model import FixRefused, Text
 from npulint.fix.source import edited_text
 from npulint.fix.verify import objection
+from npulint.judge.findings import FixStep
 
 
 def without(source: str, value: str) -> str:

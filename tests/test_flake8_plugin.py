@@ -92,7 +92,7 @@ def test_the_engine_is_not_imported_before_it_is_needed() -> None:
 
 
 def test_npulint_itself_needs_neither_linter() -> None:
-    code = "import sys, npulint.cli.main, npulint.api; print({'flake8', 'pylint', 'astroid'} & set(sys.modules))"
+    code = "import sys, npulint.hosts.cli.main, npulint.api; print({'flake8', 'pylint', 'astroid'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout == "set()\n"
     needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     assert not [one for one in needed if one.startswith(("flake8", "pylint", "astroid"))]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.findings import Finding
-from npulint.pipeline import run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.judge.findings import Finding
+from npulint.judge.settings import Settings
 
 CODE = "NPU5225"
 ON = {"SoftmaxFusionPass": 40, "ConvConcatFusionPass": 9, "ConstToAttrPass": 0}

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from npulint.commands.check.pipeline import run
 from npulint.data.fusion_passes import known_pass, near_pass
 from npulint.discover.artifacts import is_switch_file
 from npulint.discover.files import discover
 from npulint.facts.model import Fact
-from npulint.pipeline import run
-from npulint.read.artifacts.fusion_switches import read_switches
-from npulint.settings import Settings
+from npulint.judge.settings import Settings
+from npulint.runs.read.fusion_switches import read_switches
 from tests.fact_support import attrs_of
 
 

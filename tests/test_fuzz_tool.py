@@ -75,7 +75,7 @@ def test_a_mistake_of_the_server_is_found_and_named() -> None:
     assert judged(example) is None
     failure = judged(example, judge_hover)
     assert failure is not None
-    assert failure.sort == "traceback" and "npulint/server/requests.py" in failure.place
+    assert failure.sort == "traceback" and "npulint/hosts/server/requests.py" in failure.place
     assert "hover ZeroDivisionError" in failure.place
     unknown = message({"jsonrpc": "2.0", "id": NONSENSE, "method": "textDocument/hover", "params": 1})
     assert judged(Example({}, ("server",), b"", (*opening(), unknown, *closing()))) is None

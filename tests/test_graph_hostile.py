@@ -9,22 +9,22 @@ from typing import Any
 
 import pytest
 
-from npulint.assemble.context import Context
-from npulint.assemble.graph.graph_programs import graph_facts
-from npulint.assemble.graph.target import Target
-from npulint.assemble.project import Project
-from npulint.cache import Cache
+from npulint.core.cache import Cache
 from npulint.discover import safe_open
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact, Problem
+from npulint.graphs.facts.graph_programs import graph_facts
+from npulint.graphs.facts.target import Target
+from npulint.graphs.read import read_graph
+from npulint.graphs.read.protobuf import limits
+from npulint.graphs.read.torch.schema import BackwardSignature, Signature
+from npulint.graphs.read.torch.script.expression import ExpressionScan
+from npulint.graphs.read.torch.signature import outputs
+from npulint.judge.result_cache import cached_facts
+from npulint.model.code.project import Project
+from npulint.model.values.context import Context
 from npulint.read.files import load
-from npulint.read.graph import read_graph
-from npulint.read.graph.protobuf import limits
-from npulint.read.graph.torch.schema import BackwardSignature, Signature
-from npulint.read.graph.torch.script.expression import ExpressionScan
-from npulint.read.graph.torch.signature import outputs
-from npulint.result_cache import cached_facts
 from tests import onnx_models
 from tests.growth import ended_if_stuck
 

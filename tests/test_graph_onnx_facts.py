@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from npulint.assemble.context import Context
-from npulint.assemble.graph.graph_programs import graph_facts
-from npulint.assemble.graph.target import Target
-from npulint.assemble.project import Project
+from npulint.commands.check.pipeline import run
 from npulint.data.onnx import limits, operator, opsets_of, verdict
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact
-from npulint.pipeline import run
-from npulint.read.graph import read_graph
-from npulint.settings import Settings
+from npulint.graphs.facts.graph_programs import graph_facts
+from npulint.graphs.facts.target import Target
+from npulint.graphs.read import read_graph
+from npulint.judge.settings import Settings
+from npulint.model.code.project import Project
+from npulint.model.values.context import Context
 from tests.onnx_models import DOUBLE, FLOAT, INT64, integer, integers, model, node, trace, value, weight, word
 from tests.protobuf_bytes import field
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.assemble.graph.tensorflow.clusters import cut, ordered
+from npulint.graphs.facts.tensorflow.clusters import cut, ordered
 from tests.growth import assert_linear
 
 Drawn = tuple[dict[int, list[int]], frozenset[int]]

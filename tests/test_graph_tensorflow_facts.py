@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow import control, inputs, patterns, shapes, types
-from npulint.assemble.graph.tensorflow.flow import DataFlow
-from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, SHAPE, UNKNOWN, origins
-from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact
+from npulint.graphs.facts.target import Target
+from npulint.graphs.facts.tensorflow import control, inputs, patterns, shapes, types
+from npulint.graphs.facts.tensorflow.flow import DataFlow
+from npulint.graphs.facts.tensorflow.origins import CONSTANT, DATA, SHAPE, UNKNOWN, origins
+from npulint.graphs.facts.tensorflow.view import TensorFlowGraphView
 
 PARTS = (types, shapes, control, inputs, patterns)
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from npulint.assemble.context import Context
-from npulint.assemble.graph.graph_programs import graph_facts
-from npulint.assemble.graph.target import Target
-from npulint.assemble.project import Project
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact
-from npulint.read.graph import read_graph
+from npulint.graphs.facts.graph_programs import graph_facts
+from npulint.graphs.facts.target import Target
+from npulint.graphs.read import read_graph
+from npulint.model.code.project import Project
+from npulint.model.values.context import Context
 from tests.tools import missing
 
 pytestmark = pytest.mark.slow

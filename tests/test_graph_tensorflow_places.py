@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.assemble.context import Context
-from npulint.assemble.graph.graph_programs import graph_facts
-from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.interfaces import interfaces
-from npulint.assemble.project import Project
 from npulint.data.supported import SupportedOps
 from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact
+from npulint.graphs.facts.graph_programs import graph_facts
+from npulint.graphs.facts.target import Target
+from npulint.graphs.facts.tensorflow.interfaces import interfaces
+from npulint.model.code.project import Project
+from npulint.model.values.context import Context
 
 
 def node(name: str, op: str, *inputs: str, **attrs: Any) -> Node:

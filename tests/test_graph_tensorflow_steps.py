@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow import control, inputs, patterns, shapes, types
-from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact
-from npulint.read.graph import read_graph
+from npulint.graphs.facts.target import Target
+from npulint.graphs.facts.tensorflow import control, inputs, patterns, shapes, types
+from npulint.graphs.facts.tensorflow.view import TensorFlowGraphView
+from npulint.graphs.read import read_graph
 from tests.tools import missing
 
 pytestmark = pytest.mark.slow

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.assemble.context import Context
-from npulint.assemble.graph.graph_programs import graph_facts
-from npulint.assemble.graph.target import Target
-from npulint.assemble.project import Project
 from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.facts.model import Fact, FileFacts
+from npulint.graphs.facts.graph_programs import graph_facts
+from npulint.graphs.facts.target import Target
+from npulint.model.code.project import Project
+from npulint.model.values.context import Context
 from npulint.read.python import read_python
 
 SOURCE = "import torch\n\n\ndef forward(x, y):\n    a = x + y\n    b = a * 2\n    return b\n"

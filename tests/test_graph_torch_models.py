@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from npulint.findings import Finding
-from npulint.pipeline import run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.judge.findings import Finding
+from npulint.judge.settings import Settings
 from tests.live_support import framework, loaded, quiet
 
 pytestmark = pytest.mark.slow

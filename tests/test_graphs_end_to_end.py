@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.problems import CatalogueError
-from npulint.compare_command import compare
-from npulint.config import load
+from npulint.commands.check.pipeline import facts_of, run
+from npulint.commands.compare.compare_command import compare
+from npulint.commands.session import Session
+from npulint.commands.settings.config import load
+from npulint.core.check_problems import CatalogueError
 from npulint.discover.context_files import context_files
 from npulint.discover.files import DiscoverOptions, discover
-from npulint.findings import RunResult
-from npulint.pipeline import facts_of, run
-from npulint.session import Session
-from npulint.settings import Settings
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import RunResult
+from npulint.judge.settings import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -267,4 +267,4 @@ def test_who_has_no_graph_pays_for_none(project: Path) -> None:
     loaded = {name for name in _imported(".") if name.startswith("npulint") and any(part in name for part in about)}
     assert loaded <= needed
     exported(project)
-    assert {"npulint.postprocess.merge_graph_findings", "npulint.report.graphs"} <= _imported(".")
+    assert {"npulint.judge.postprocess.merge_graph_findings", "npulint.report.graphs"} <= _imported(".")

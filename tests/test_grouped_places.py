@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from npulint.facts.model import Span
-from npulint.findings import Related
-from npulint.postprocess.scope import ReportScope
+from npulint.judge.findings import Related
+from npulint.judge.postprocess.scope import ReportScope
 from tests.project_support import Project
 from tests.surface_support import finding
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from npulint.cli.host import system
-from npulint.cli.main import main
+from npulint.hosts.cli.host import system
+from npulint.hosts.cli.main import main
 from tests.growth import MOST, assert_linear, counted, ended_if_stuck, exponent, peak, work_exponent
 from tests.growth_cases import CASES, Case
 
@@ -29,7 +29,7 @@ DAILY = {
 """The cases that are tried each day, and how large."""
 
 GROWING = {
-    "elif branches": "npulint.assemble.names._look_up follows a name through all branches before each use of it",
+    "elif branches": "npulint.model.code.names._look_up follows a name through all branches before each use of it",
 }
 """The cases whose work is known to grow faster, with the function that is to blame."""
 

@@ -14,11 +14,11 @@ import pytest
 import yaml
 
 from npulint import __version__
-from npulint.cli.commands import PARTS
-from npulint.cli.init.create import create
-from npulint.cli.init.origin import pinned as installing
-from npulint.cli.init.origin import requirement
-from npulint.integrations import template
+from npulint.hosts.cli.commands import PARTS
+from npulint.hosts.cli.init.create import create
+from npulint.hosts.cli.init.origin import pinned as installing
+from npulint.hosts.cli.init.origin import requirement
+from npulint.hosts.integrations import template
 from tests.git_support import git
 from tests.project_support import ROOT, Answer, Project
 from tests.tools import missing
@@ -302,7 +302,7 @@ def test_one_file_that_cannot_be_written_does_not_keep_the_others_away(
             raise PermissionError(13, "Permission denied", path)
         create(folder, path, text)
 
-    monkeypatch.setattr("npulint.cli.init.create", refused)
+    monkeypatch.setattr("npulint.hosts.cli.init.create", refused)
     answer = project.run("init", *ALL)
     assert answer.code == 2
     assert answer.err == "error: ./.gitlab-ci.yml: cannot be written: Permission denied\n"

@@ -17,12 +17,12 @@ import pytest
 import yaml
 
 from npulint import __version__
-from npulint.catalogue.sources import PRECOMPILED
-from npulint.integrations import template
+from npulint.hosts.integrations import template
+from npulint.judge.catalogue.sources import PRECOMPILED
 from tests.project_support import ROOT, Project
 from tests.tools import missing
 
-FILES = ROOT / "npulint" / "integrations"
+FILES = ROOT / "npulint" / "hosts" / "integrations"
 TEMPLATES = sorted(path.name for path in FILES.iterdir() if path.suffix in (".yml", ".yaml", ".json"))
 PROGRAM = (
     "import torch\nimport torch_npu\nmodel = torch.nn.Linear(2, 2).cuda()\nfor x in range(3):\n    model(x.cuda())\n"

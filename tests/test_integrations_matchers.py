@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npulint.facts.model import Problem, Span
-from npulint.findings import Finding, Related, RunResult, Summary
-from npulint.integrations import template
+from npulint.hosts.integrations import template
+from npulint.judge.findings import Finding, Related, RunResult, Summary
 from npulint.report.terminal import escape_control_chars
 from npulint.report.view import ReportView, render
 from tests import hostile_results

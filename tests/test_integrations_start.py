@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.settings import FORMATS
+from npulint.judge.settings import FORMATS
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ def report(format_name: str, cache: Path, seed: str) -> tuple[bytes, set[str]]:
     """The report on the samples, and the modules that were loaded for it."""
     words = ["check", "--format", format_name, "--lang", "en", "examples/denoiser", "examples/classifier"]
     code = (
-        f"import sys; from npulint.cli.main import main; code = main({words!r}); "
+        f"import sys; from npulint.hosts.cli.main import main; code = main({words!r}); "
         "print(*sys.modules, file=sys.stderr); sys.exit(code // 2)"
     )
     environment = {**os.environ, "PYTHONHASHSEED": seed, "NPULINT_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from npulint import isolation
-from npulint.budget import BudgetError, Limit
+from npulint.commands.check import isolation
+from npulint.commands.check.isolation import without_failing
+from npulint.core.budget import BudgetError, Limit
 from npulint.facts.code import Code
 from npulint.facts.model import FileFacts
-from npulint.isolation import without_failing
 
 MUCH = 1 << 40
 FILES = [FileFacts(path, "python", Code()) for path in ("a.py", "bad.py", "c.py", "worse.py")]
@@ -40,7 +40,7 @@ def _endless(path: str) -> None:
 @pytest.fixture(autouse=True)
 def _told_apart_as_npulint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "__name__", "npulint.tested")
-    monkeypatch.setattr("npulint.budget._TICK", 0.02)
+    monkeypatch.setattr("npulint.core.budget._TICK", 0.02)
 
 
 def failing(act: Callable[[str], None], *paths: str) -> Callable[[list[FileFacts]], dict[str, list[str]]]:

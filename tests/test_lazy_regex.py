@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 
 @pytest.mark.parametrize("method", ["match", "search", "fullmatch"], ids=lambda name: f"{name} answers as compiled")

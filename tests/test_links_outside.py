@@ -12,17 +12,17 @@ from textwrap import dedent
 
 import pytest
 
-from npulint.catalogue.sources import list_files
-from npulint.cli.main import main
-from npulint.config import load
+from npulint.commands.check.pipeline import run
+from npulint.commands.session import Session
+from npulint.commands.settings.config import load
+from npulint.core.errors import ConfigError
+from npulint.core.links import below, leads_out, repository
 from npulint.discover import Discovery, boundary, discover, files
-from npulint.errors import ConfigError
-from npulint.links import below, leads_out, repository
-from npulint.pipeline import run
+from npulint.hosts.cli.main import main
+from npulint.hosts.server.configuration import ClientSettings, problems_of, settings_for
+from npulint.judge.catalogue.sources import list_files
+from npulint.judge.settings import FORMATS, Settings
 from npulint.read.supported_ops import listed
-from npulint.server.configuration import ClientSettings, problems_of, settings_for
-from npulint.session import Session
-from npulint.settings import FORMATS, Settings
 
 ROOT = Path(__file__).parent.parent
 posix = pytest.mark.skipif(os.name == "nt", reason="links need a privilege on Windows")
@@ -448,7 +448,7 @@ def test_the_usual_baseline_is_not_read_or_written_through_a_link(world: Path, w
 
 
 def test_every_configurable_path_is_held_to_the_folder() -> None:
-    from npulint.options import OPTIONS
+    from npulint.commands.settings.options import OPTIONS
 
     named = {option.name for option in OPTIONS if option.config and option.metavar in ("DIR", "FILE", "PATH")}
     assert named == {option.name for option in OPTIONS if option.is_path}
@@ -487,7 +487,7 @@ def test_a_folder_of_checks_has_a_limit(
 ) -> None:
     for number in range(6):
         put(world, f"project/mine/{number}/x.txt")
-    monkeypatch.setattr("npulint.catalogue.sources.MAX_ENTRIES", 10)
+    monkeypatch.setattr("npulint.judge.catalogue.sources.MAX_ENTRIES", 10)
     assert main(["check", ".", "--no-cache", "--checks=mine"]) == 2
     assert "more than 10 files and folders" in capsys.readouterr().err
 

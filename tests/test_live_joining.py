@@ -10,18 +10,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.cli.try_report import joined
-from npulint.config import load
+from npulint.commands.check.pipeline import run
+from npulint.commands.settings.config import load
 from npulint.fakes.launch import environment
 from npulint.fakes.orders import ENDED, RECORDING, Ended
-from npulint.findings import RunResult
+from npulint.graphs.read.torch.recorded import read_recorded
+from npulint.hosts.cli.try_report import joined
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import RunResult
+from npulint.judge.summaries.step_summary import StepFinding, StepOperator, StepSummary, StepWait
 from npulint.live.joining import Run, joined_step
 from npulint.live.judge import judged
-from npulint.pipeline import run
-from npulint.read.graph.torch.recorded import read_recorded
-from npulint.step_summary import StepFinding, StepOperator, StepSummary, StepWait
 from tests.live_support import installed
 from tests.measured import python
 from tests.project_support import ROOT

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from npulint.errors import ConfigError
+from npulint.core.errors import ConfigError
 from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.live import LiveResult, NotReadyError
 from npulint.live.judge import declared_torch, judged

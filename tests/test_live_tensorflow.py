@@ -12,13 +12,13 @@ import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+from npulint.commands.check.pipeline import facts_of
 from npulint.facts.graph import NodeFrame
+from npulint.judge.summaries.step_summary import StepOperator
 from npulint.live import LiveResult, check_tensorflow
 from npulint.live.tensorflow.building import built
 from npulint.live.tensorflow.gradients import forward_names, gradient_frames
 from npulint.live.tensorflow.kinds import KINDS, kind_of
-from npulint.pipeline import facts_of
-from npulint.step_summary import StepOperator
 from tests.live_support import framework, line_of, loaded, quiet
 from tests.project_support import Project
 

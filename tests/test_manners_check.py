@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from npulint.cli.watch import counts
-from npulint.pipeline import run as run_pipeline
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run as run_pipeline
+from npulint.hosts.cli.watch import counts
+from npulint.judge.settings import Settings
 from tests.project_support import Project
 
 TRAIN = """\
@@ -205,7 +205,7 @@ def test_standard_input_alone_reads_nothing_else(project: Project, monkeypatch: 
     def refused(*_: object) -> list[object]:
         raise AssertionError("nothing else is read")
 
-    monkeypatch.setattr("npulint.pipeline.context_files", refused)
+    monkeypatch.setattr("npulint.commands.check.pipeline.context_files", refused)
     answer = project.run("check", "-", "--format", "json", *ALL, stdin=source)
     assert {one["path"] for one in answer.findings} == {"stdin.py"}
     assert [one["entry"] for one in answer.document["programs"]] in ([], ["stdin.py"])

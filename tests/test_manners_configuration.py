@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from npulint.config_schema import ADDRESS, schema
-from npulint.options import OPTIONS
+from npulint.commands.settings.config_schema import ADDRESS, schema
+from npulint.commands.settings.options import OPTIONS
 from scripts.config_schema import FOLDER, documents, written
 from tests.project_support import Project
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from npulint.findings import RunResult, Summary
+from npulint.core.suggest import closest_match
+from npulint.judge.findings import RunResult, Summary
 from npulint.report.terminal import cells, folded
 from npulint.report.text import first_sentence
 from npulint.report.view import ReportView, render
-from npulint.suggest import closest_match
 from tests.surface_support import call, finding, sample
 
 if sys.version_info >= (3, 11):

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from npulint.cli.mcp_server.paging import page
-from npulint.cli.mcp_server.root import Root
-from npulint.errors import NpulintError
+from npulint.core.errors import NpulintError
+from npulint.hosts.cli.mcp_server.paging import page
+from npulint.hosts.cli.mcp_server.root import Root
 from tests.surface_support import call
 
 Call = tuple[str, dict[str, Any]]

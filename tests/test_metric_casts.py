@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
-from npulint.pipeline import check_sources
+from npulint.commands.examples import check_sources
+from npulint.judge.catalogue.load import load_catalogue
 from tests.compare_support import short_differences
 
 PROGRAM = """

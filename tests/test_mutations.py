@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.compare_command import compare_folders
+from npulint.commands.compare.compare_command import compare_folders
 from npulint.facts.recipe import ITEM_OF
-from npulint.findings import ComparedRow, RunResult
+from npulint.judge.findings import ComparedRow, RunResult
 from tests.daily import daily, nightly_unless, parameters
 from tests.mutations.rewrites import REWRITES
 from tests.mutations.table import Case, Files, Place, changed_places, entry, equalities, mutations, programs, sources

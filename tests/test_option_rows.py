@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_files
-from npulint.catalogue.sources import builtin_directory
+from npulint.commands.examples import check_sources
 from npulint.data.options import MECHANISMS, AdapterOption, OptionUse, legal_keys, option, options
-from npulint.findings import Finding
-from npulint.pipeline import check_sources
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_files
+from npulint.judge.catalogue.sources import builtin_directory
+from npulint.judge.findings import Finding
 from scripts.source_tables import listed
 from tests.option_support import right_value, script
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
+from npulint.commands.port.model import PortPlan
+from npulint.commands.port.plan import plan_port
+from npulint.core.errors import NpulintError
 from npulint.data.port_styles import STEPS, topics
-from npulint.errors import NpulintError
 from npulint.fix.diff import unified
 from npulint.fix.written import write_all
-from npulint.port.model import PortPlan
-from npulint.port.plan import plan_port
-from npulint.settings import Settings
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.settings import Settings
 from tests.port_samples import DDP, KERAS, OF_TENSORFLOW, PLAIN, PROJECTS, SESSION, TRAINER_CLASS
 
 CONVERT = """\

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.port.text import status
+from npulint.commands.port.text import status
 from tests.port_support import planned, texts
 
 TRAIN = """import torch

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.port.model import PortPlan
+from npulint.commands.port.model import PortPlan
 from tests.port_support import planned, texts
 
 STEP = """optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.port.model import PortPlan
-from npulint.port.plan import plan_port
-from npulint.settings import Settings
+from npulint.commands.port.model import PortPlan
+from npulint.commands.port.plan import plan_port
+from npulint.judge.settings import Settings
 
 TRAIN = """import torch
 

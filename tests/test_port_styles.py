@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from npulint.commands.port.plan import plan_port
 from npulint.fakes import launch
 from npulint.fakes.launch import environment
 from npulint.fakes.ranks import free_port
 from npulint.fix.written import write_all
-from npulint.port.plan import plan_port
-from npulint.settings import Settings
+from npulint.judge.settings import Settings
 from scripts.trying.programs import Program
 from scripts.trying.runs import as_it_is, under_try
 from tests.test_fix_runs_programs import run_jobs, tensorflow1

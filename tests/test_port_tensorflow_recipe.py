@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.port.model import PortPlan
+from npulint.commands.port.model import PortPlan
 from tests.test_port import lay_out, planned, texts
 
 SESSION = """\

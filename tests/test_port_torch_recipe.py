@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from npulint.commands.port.plan import plan_port
 from npulint.fix.written import write_all
-from npulint.port.plan import plan_port
-from npulint.settings import Settings
+from npulint.judge.settings import Settings
 from tests.port_support import planned, texts
 
 LOOP = """for x in loader:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Span
-from npulint.findings import Finding
-from npulint.postprocess.baseline import Compared, EntryBuilder, compare, merged_entries, scope
-from npulint.source_lines import FileLines
+from npulint.judge.findings import Finding
+from npulint.judge.postprocess.baseline import Compared, EntryBuilder, compare, merged_entries, scope
+from npulint.judge.source_lines import FileLines
 from tests.surface_support import finding
 
 LINES = ["a = 1", "b = 2", "c = 3"]

@@ -8,10 +8,10 @@ from textwrap import dedent
 import pytest
 
 from npulint.facts.model import FileFacts, Span
-from npulint.findings import Finding
-from npulint.postprocess.comments import Suppressed, suppress
-from npulint.postprocess.engine import ENGINE_RULES
-from npulint.postprocess.select import Identity
+from npulint.judge.findings import Finding
+from npulint.judge.postprocess.comments import Suppressed, suppress
+from npulint.judge.postprocess.engine import ENGINE_RULES
+from npulint.judge.postprocess.select import Identity
 from npulint.read.source import comments
 from tests.surface_support import finding
 

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.catalogue.check import Catalogue
-from npulint.errors import ConfigError
+from npulint.core.errors import ConfigError
+from npulint.core.texts import table
 from npulint.facts.model import Comment, FileFacts, Problem, Span
-from npulint.findings import Finding, ProgramSummary, Related, RunResult
-from npulint.postprocess.engine import of_problems
-from npulint.postprocess.finalize import finalize
-from npulint.postprocess.identity import identified
-from npulint.postprocess.passes import reported, unite
-from npulint.postprocess.record import RawResults, RunContext
-from npulint.settings import Settings
-from npulint.source_lines import FileLines
-from npulint.texts import table
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.findings import Finding, ProgramSummary, Related, RunResult
+from npulint.judge.postprocess.engine import of_problems
+from npulint.judge.postprocess.finalize import finalize
+from npulint.judge.postprocess.identity import identified
+from npulint.judge.postprocess.passes import reported, unite
+from npulint.judge.postprocess.record import RawResults, RunContext
+from npulint.judge.settings import Settings
+from npulint.judge.source_lines import FileLines
 from tests.surface_support import finding, source
 
 

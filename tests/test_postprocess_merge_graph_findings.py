@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.baseline import save_baseline
-from npulint.catalogue.check import Catalogue, Check, Query
-from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import Comment, FileFacts, Span
-from npulint.findings import Finding, Fix, FixEdit, FixStep, Related, RunResult
-from npulint.postprocess.baseline import EntryBuilder
-from npulint.postprocess.finalize import finalize
-from npulint.postprocess.merge_graph_findings import related_to_source, united_graphs
-from npulint.postprocess.record import RawResults, RunContext
-from npulint.settings import Settings
+from npulint.judge.baseline import save_baseline
+from npulint.judge.catalogue.check import Catalogue, Check, Query
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Finding, Fix, FixEdit, FixStep, Related, RunResult
+from npulint.judge.postprocess.baseline import EntryBuilder
+from npulint.judge.postprocess.finalize import finalize
+from npulint.judge.postprocess.merge_graph_findings import related_to_source, united_graphs
+from npulint.judge.postprocess.record import RawResults, RunContext
+from npulint.judge.settings import Settings
 from tests.surface_support import finding
 
 LINES = ["import torch", "", "def f(x, y):", "    loss = F.huber_loss(x, y)", "    return loss.item()", ""]

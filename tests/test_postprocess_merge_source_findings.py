@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from npulint.catalogue.check import Catalogue, Check
-from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import Span
-from npulint.findings import Finding, Fix
-from npulint.postprocess.merge_source_findings import merge_source_findings
+from npulint.judge.catalogue.check import Catalogue, Check
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Finding, Fix
+from npulint.judge.postprocess.merge_source_findings import merge_source_findings
 from tests.surface_support import finding
 
 HOST, GUEST = "NPU1101", "NPU1341"

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from npulint.findings import ProgramSummary
-from npulint.postprocess.rank_programs import ranked
+from npulint.judge.findings import ProgramSummary
+from npulint.judge.postprocess.rank_programs import ranked
 from npulint.read.console_scripts import console_scripts
 from tests.project_support import Project
 

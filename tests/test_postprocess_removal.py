@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from npulint.facts.model import FileFacts, Problem, Span
-from npulint.findings import Edit, Finding
-from npulint.postprocess.comments import suppress
-from npulint.postprocess.engine import ENGINE_RULES
-from npulint.postprocess.select import Identity
+from npulint.judge.findings import Edit, Finding
+from npulint.judge.postprocess.comments import suppress
+from npulint.judge.postprocess.engine import ENGINE_RULES
+from npulint.judge.postprocess.select import Identity
 from npulint.read.source import comments
 from tests.surface_support import finding
 

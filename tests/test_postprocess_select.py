@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.postprocess.engine import ENGINE_RULES
-from npulint.postprocess.select import selected, specificity, unknown
+from npulint.judge.postprocess.engine import ENGINE_RULES
+from npulint.judge.postprocess.select import selected, specificity, unknown
 from tests.surface_support import finding
 
 RULE = finding()  # NPU1301 native-dropout, topic dropout, category performance

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
 from npulint.data.precision import Precision, precision
-from npulint.postprocess.select import hidden_checks
-from npulint.settings import Settings
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.postprocess.select import hidden_checks
+from npulint.judge.settings import Settings
 from scripts import measure_checks
 from scripts.labels import Label, read_labels, verdicts
 

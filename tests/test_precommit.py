@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from npulint.discover.kinds import _EXACT, _SUFFIX, GRAPH
-from npulint.integrations import template
+from npulint.hosts.integrations import template
 from tests.fix_checks import CHECKS, CODES, MODEL, SAFE
 from tests.git_support import commit, environment, git
 from tests.project_support import ROOT, Project

@@ -13,12 +13,21 @@ from typing import Any
 
 import pytest
 
-from npulint import processes
-from npulint.catalogue.problems import CatalogueError, CatalogueProblem
-from npulint.errors import ConfigError, NpulintError
-from npulint.pipeline import run
-from npulint.processes import Child, ChildFault, ChildPool, Children, Ended, Limits, neutral_environment, search_path
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.core import processes
+from npulint.core.check_problems import CatalogueError, CatalogueProblem
+from npulint.core.errors import ConfigError, NpulintError
+from npulint.core.processes import (
+    Child,
+    ChildFault,
+    ChildPool,
+    Children,
+    Ended,
+    Limits,
+    neutral_environment,
+    search_path,
+)
+from npulint.judge.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 _PROBLEMS = [CatalogueProblem("a.yaml", 1, 1, "no text"), CatalogueProblem("b.yaml", 3, 1, "no code")]
@@ -198,7 +207,7 @@ def test_an_environment_within_the_folder_stays(here: Path, monkeypatch: pytest.
 @pytest.mark.parametrize("folder", ["/", str(ROOT), str(Path(os.__file__).parent)])
 def test_npulint_and_the_interpreter_are_found_wherever_they_are(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    child = Child("npulint.digest:blake2b")
+    child = Child("npulint.core.digest:blake2b")
     with pytest.raises(ChildFault, match="must be encoded"):
         child.ask("not bytes")
     child.close()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from npulint.data.pylint_numbers import FIRST, numbers, recorded
-from npulint.findings import RunResult
-from npulint.settings import Settings
+from npulint.judge.findings import RunResult
+from npulint.judge.settings import Settings
 from scripts.pylint_numbers import codes
 from tests.linter_plugins import NAMES, PLACES, TRAIN, Place, needs, places, run, written
 
@@ -115,7 +115,8 @@ def test_npulint_runs_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     needs("pylint")
     from pylint.lint import Run
 
-    from npulint import linter_findings, pipeline
+    from npulint.commands.check import pipeline
+    from npulint.hosts import linter_findings
 
     paths: list[tuple[str, ...]] = []
 

@@ -11,9 +11,9 @@ import pytest
 from npulint.discover.graphs import form_of_text
 from npulint.facts.graph import Graph, Node
 from npulint.facts.model import Problem
-from npulint.read.graph import read_graph
-from npulint.read.graph.onnx.schema import MESSAGES
-from npulint.read.graph.protobuf import limits
+from npulint.graphs.read import read_graph
+from npulint.graphs.read.onnx.schema import MESSAGES
+from npulint.graphs.read.protobuf import limits
 from tests.onnx_models import DOUBLE, FLOAT, INT64, inner, integer, integers, model, node, trace, value, weight, word
 from tests.protobuf_bytes import field, varint
 

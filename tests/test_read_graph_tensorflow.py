@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.graph import Graph
-from npulint.read.graph.errors import GraphError
-from npulint.read.graph.protobuf import limits
-from npulint.read.graph.tensorflow.binary import read_binary
-from npulint.read.graph.tensorflow.text import read_text
-from npulint.read.graph.tensorflow.types import number_of, word
+from npulint.graphs.read.errors import GraphError
+from npulint.graphs.read.protobuf import limits
+from npulint.graphs.read.tensorflow.binary import read_binary
+from npulint.graphs.read.tensorflow.text import read_text
+from npulint.graphs.read.tensorflow.types import number_of, word
 from tests.protobuf_bytes import attr, field, node, varint
 
 

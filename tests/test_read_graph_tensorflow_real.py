@@ -13,7 +13,7 @@ import pytest
 from npulint.discover.graphs import form_of
 from npulint.facts.graph import Body, Graph
 from npulint.facts.model import Problem
-from npulint.read.graph import read_graph
+from npulint.graphs.read import read_graph
 from tests.growth import counted, ended_if_stuck
 from tests.tools import missing
 

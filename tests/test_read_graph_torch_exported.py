@@ -17,8 +17,8 @@ import pytest
 
 from npulint.discover.files import discover
 from npulint.facts.graph import Graph, Node
-from npulint.read.graph import read_graph
-from npulint.settings import Settings
+from npulint.graphs.read import read_graph
+from npulint.judge.settings import Settings
 from tests.daily import parameters
 from tests.live_support import framework, quiet
 

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from npulint.facts.graph import Graph, NodeFrame
 from npulint.facts.model import Problem
-from npulint.read.graph import read_graph
-from npulint.read.graph.torch.frames import frames
-from npulint.read.graph.torch.script.ranges import Ranges
-from npulint.read.graph.torch.symbols import readable
+from npulint.graphs.read import read_graph
+from npulint.graphs.read.torch.frames import frames
+from npulint.graphs.read.torch.script.ranges import Ranges
+from npulint.graphs.read.torch.symbols import readable
 
 REASONS = {"not-a-graph", "graph-damaged", "graph-too-large", "graph-pickled", "graph-compiled", "unreadable"}
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -440,8 +440,8 @@ BOMBS = {
 }
 MEASURE = """
 import resource, sys
-from npulint.read.graph import read_graph
-import npulint.read.graph.torch.exported, npulint.read.graph.torch.torchscript
+from npulint.graphs.read import read_graph
+import npulint.graphs.read.torch.exported, npulint.graphs.read.torch.torchscript
 resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))
 resource.setrlimit(resource.RLIMIT_CPU, (200, 200))  # so that what never ends does end
 found = read_graph(sys.argv[1], "a")

@@ -16,8 +16,8 @@ import pytest
 
 from npulint.discover.files import discover
 from npulint.facts.graph import Body, Graph
-from npulint.read.graph import read_graph
-from npulint.settings import Settings
+from npulint.graphs.read import read_graph
+from npulint.judge.settings import Settings
 from tests.live_support import framework, line_of, quiet
 
 MODELS = Path(__file__).with_name("torchscript_models.py")

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npulint.catalogue.regexes import regex_problem
 from npulint.data.error_patterns import Pattern, patterns
 from npulint.facts.model import Fact
-from npulint.read.artifacts.logs import across, read
-from npulint.read.artifacts.logs.lines import CAP, CHUNK, ENOUGH, Scan
-from npulint.read.artifacts.logs.literals import Search
-from npulint.read.artifacts.logs.quoting import quoted
+from npulint.judge.catalogue.regexes import regex_problem
+from npulint.runs.read.logs import across, read
+from npulint.runs.read.logs.lines import CAP, CHUNK, ENOUGH, Scan
+from npulint.runs.read.logs.literals import Search
+from npulint.runs.read.logs.quoting import quoted
 from tests.fact_support import TableFact, attrs_of, check_declared
 
 NPU = "2024-01-01 00:00:00.000000: I tf_adapter/kernels/geop_npu.cc:1] start\n"
@@ -64,7 +64,7 @@ def test_a_message_is_found_in_a_log(one: Pattern) -> None:
 
 @pytest.mark.parametrize("name", sorted({one.check for one in ALL} - {""}))
 def test_checks_of_the_table_exist(name: str) -> None:
-    from npulint.catalogue.load import load_catalogue
+    from npulint.judge.catalogue.load import load_catalogue
 
     assert any(check.name == name for check in load_catalogue().checks)
 

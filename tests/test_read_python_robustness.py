@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from npulint.assemble.build import assemble
-from npulint.assemble.code_facts import CodeFact
+from npulint.commands.build import assemble
 from npulint.facts.code import UNKNOWN, Code, Op, SequenceDisplay, Table, Value
 from npulint.facts.model import FileFacts, Problem
+from npulint.model.running.code_facts import CodeFact
 from npulint.read.python import read_python
 from tests.growth import assert_linear, ended_if_stuck
 

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from npulint.budget import Budget, BudgetError, Limit, within
+from npulint.core.budget import Budget, BudgetError, Limit, within
 from npulint.discover.kinds import SourceFile
 from npulint.read.files import LoadedFile, read
 from npulint.read.python import size

@@ -12,8 +12,7 @@ from npulint.facts.encoding import decode, encode
 from npulint.facts.model import Fact, FileFacts, Span
 from npulint.read.launcher_facts import LaunchFact, ShellCommand, VariableRecord
 from npulint.read.packages import Dependency
-from npulint.read.shell import read_shell
-from npulint.read.shell.facts import read_script
+from npulint.read.shell_script import read_script, read_shell
 from tests.growth import assert_linear
 
 _F = TypeVar("_F", bound=Fact)

@@ -6,8 +6,8 @@ import pytest
 
 from npulint.facts.encoding import decode, encode
 from npulint.facts.model import FileFacts
-from npulint.read.shell.facts import read_shell
 from npulint.read.shell.slurm import SlurmRequest
+from npulint.read.shell_script import read_shell
 
 CANN = "source /usr/local/Ascend/ascend-toolkit/set_env.sh\n"
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.check import TOPICS, ItemDefinition
-from npulint.catalogue.examples import run_item_examples
-from npulint.catalogue.load import load_catalogue, load_files
-from npulint.catalogue.problems import CatalogueError
-from npulint.catalogue.readiness import parse_item
-from npulint.catalogue.sources import builtin_directory
+from npulint.core.check_problems import CatalogueError
 from npulint.facts.model import Span
-from npulint.findings import ChecklistItem, Evidence, ProgramSummary, RunResult, Summary
+from npulint.judge.catalogue.check import TOPICS, ItemDefinition
+from npulint.judge.catalogue.examples import run_item_examples
+from npulint.judge.catalogue.load import load_catalogue, load_files
+from npulint.judge.catalogue.readiness import parse_item
+from npulint.judge.catalogue.sources import builtin_directory
+from npulint.judge.findings import ChecklistItem, Evidence, ProgramSummary, RunResult, Summary
 from npulint.report.markup import code, prose
 from npulint.report.view import ReportView, render
 from tests.project_support import Project
@@ -41,7 +41,7 @@ GPU = """
 @pytest.mark.daily
 @each_item
 def test_the_examples_hold(item: ItemDefinition) -> None:
-    from npulint.pipeline import check_sources
+    from npulint.commands.examples import check_sources
 
     def programs(files: dict[str, str], target: dict[str, str]) -> list[ProgramSummary]:
         return check_sources(files, target, CATALOGUE).programs

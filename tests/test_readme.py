@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
 from npulint.data.releases import torch_releases
+from npulint.judge.catalogue.load import load_catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from npulint import __version__
-from npulint.cli.init import origin as pins
-from npulint.cli.init.plan import INSTALLING, plan
+from npulint.hosts.cli.init import origin as pins
+from npulint.hosts.cli.init.plan import INSTALLING, plan
 from scripts import build_release, precommit_mirror, release
 from tests.git_support import git
 from tests.project_support import ROOT, Project
@@ -33,7 +33,7 @@ def tree(tmp_path: Path) -> Path:
         place = tmp_path / name
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, place)
-    shutil.copytree(ROOT / "npulint" / "integrations", tmp_path / "npulint" / "integrations")
+    shutil.copytree(ROOT / "npulint" / "hosts" / "integrations", tmp_path / "npulint" / "hosts" / "integrations")
     return tmp_path
 
 
@@ -53,7 +53,7 @@ def test_the_version_is_written_wherever_it_stands(tree: Path) -> None:
     for name in release.EXTENSION:
         found = json.loads((tree / name).read_text(encoding="utf-8"))
         assert found["version"] == found.get("packages", {}).get("", found)["version"] == "7.8.9"
-    for name in ("README.md", "docs/en/ci.md", "npulint/integrations/gitlab-ci.yml"):
+    for name in ("README.md", "docs/en/ci.md", "npulint/hosts/integrations/gitlab-ci.yml"):
         text = (tree / name).read_text(encoding="utf-8")
         assert "7.8.9" in text and not re.search(rf"npulint(==|@v){re.escape(__version__)}", text)
     (tree / "README.md").write_text((ROOT / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
@@ -158,14 +158,14 @@ def test_init_pins_what_others_can_install(origin: object, pinned: str) -> None:
 @pytest.mark.parametrize("part", INSTALLING)
 def test_files_that_install_npulint_hold_the_pin(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pin = f"npulint @ git+https://example.org/a/npulint@{COMMIT}"
-    monkeypatch.setattr("npulint.cli.init.origin.requirement", lambda: pin)
+    monkeypatch.setattr("npulint.hosts.cli.init.origin.requirement", lambda: pin)
     (piece,) = plan(str(tmp_path), [part], "en")
     assert pin in piece.text and f"npulint=={__version__}" not in piece.text
     assert yaml.safe_load(piece.text)
 
 
 def test_a_copy_from_a_folder_says_that_nothing_is_pinned(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("npulint.cli.init.origin.requirement", lambda: "npulint")
+    monkeypatch.setattr("npulint.hosts.cli.init.origin.requirement", lambda: "npulint")
     answer = project.run("init", "--with", "github")
     assert 'pip install "npulint"' in (project.folder / ".github/workflows/npulint.yml").read_text(encoding="utf-8")
     assert "installed from a folder" in answer.out

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cli.main import main
+from npulint.hosts.cli.main import main
 from tests.growth import assert_linear
 
 pytestmark = pytest.mark.slow

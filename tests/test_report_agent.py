@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from npulint.commands.port.agent import begun, rendered, units
+from npulint.commands.port.json import rendered as as_json
+from npulint.commands.port.plan import plan_port
 from npulint.facts.model import Span
-from npulint.findings import Edit, Finding, Fix, RunResult
-from npulint.integrations import template
-from npulint.port.agent import begun, rendered, units
-from npulint.port.json import rendered as as_json
-from npulint.port.plan import plan_port
+from npulint.hosts.integrations import template
+from npulint.judge.findings import Edit, Finding, Fix, RunResult
+from npulint.judge.settings import Settings
 from npulint.report.quoted import quoted
 from npulint.report.view import ReportView, render
-from npulint.settings import Settings
 from scripts.agent_skill import files
 from tests.github_runner import run
 from tests.hostile_results import results

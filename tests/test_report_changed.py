@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Span
-from npulint.findings import Edit, Fix, RunResult, Summary
 from npulint.fix.source import edited_text
+from npulint.judge.findings import Edit, Fix, RunResult, Summary
 from npulint.report.changed import blocks
 from npulint.report.view import ReportView, render
 from tests.surface_support import finding

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from npulint.catalogue.check import TOPICS
-from npulint.cli.main import main
-from npulint.findings import Baseline, BaselineEntry, Fix, RunResult, SuppressedFinding
+from npulint.core.texts import known
+from npulint.hosts.cli.main import main
+from npulint.judge.catalogue.check import TOPICS
+from npulint.judge.findings import Baseline, BaselineEntry, Fix, RunResult, SuppressedFinding
 from npulint.report.history import PastReport, changes_since, decoded
 from npulint.report.html.markup import topic_name
 from npulint.report.view import ProjectStamp, ReportView, render
-from npulint.texts import known
 from tests.html_support import page, text_of, tree, with_class
 from tests.port_samples import DDP
 from tests.surface_support import finding, sample

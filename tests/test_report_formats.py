@@ -13,12 +13,12 @@ import pytest
 
 from npulint import __version__
 from npulint.facts.model import Problem, Span
-from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, Related, RunResult, Summary
+from npulint.judge.findings import ChecklistItem, Finding, Fix, ProgramSummary, Related, RunResult, Summary
+from npulint.judge.settings import FORMATS, PEOPLE_FORMATS
 from npulint.report.json import encodable
 from npulint.report.summary import first_steps
 from npulint.report.terminal import cells
 from npulint.report.view import ReportView, render
-from npulint.settings import FORMATS, PEOPLE_FORMATS
 from tests.surface_support import finding, sample, source
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npulint.facts.model import Span
-from npulint.findings import Finding, Fix, RunResult, Summary
+from npulint.judge.findings import Finding, Fix, RunResult, Summary
+from npulint.judge.settings import MACHINE_FORMATS
 from npulint.report.github import COMMAND, LONGEST, PER_SEVERITY, command
 from npulint.report.terminal import UNSEEN, escape_control_chars, leading, plain_line
 from npulint.report.view import ReportView, render
-from npulint.settings import MACHINE_FORMATS
 from tests import hostile_results
 from tests.github_runner import Command, run
 from tests.surface_support import finding, sample, source

@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from npulint.facts.model import Span
-from npulint.findings import Fix, GraphSummary, Related, RunResult, Summary
-from npulint.postprocess.finalize import finalize
-from npulint.postprocess.record import RawResults, RunContext
+from npulint.judge.findings import Fix, GraphSummary, Related, RunResult, Summary
+from npulint.judge.postprocess.finalize import finalize
+from npulint.judge.postprocess.record import RawResults, RunContext
+from npulint.judge.settings import FORMATS, PEOPLE_FORMATS
+from npulint.judge.source_lines import FileLines
 from npulint.report.view import ReportView, render
-from npulint.settings import FORMATS, PEOPLE_FORMATS
-from npulint.source_lines import FileLines
 from tests.surface_support import finding, sample
 
 TRAINED = GraphSummary(
@@ -219,8 +219,8 @@ def test_of_a_graph_as_a_related_place_no_line_is_shown(format_name: str, tmp_pa
 
 
 def settled(**graph: Any) -> dict[str, str]:
-    from npulint.catalogue.check import Catalogue
-    from npulint.settings import Settings
+    from npulint.judge.catalogue.check import Catalogue
+    from npulint.judge.settings import Settings
 
     graphs = [GraphSummary("m.pb", **{"form": "graph_def", "framework": "tensorflow", **graph})]
     return finalize(RawResults(graphs=graphs), RunContext(Settings(), Catalogue(), FileLines())).target

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npulint.facts.model import Problem, Span
-from npulint.findings import (
+from npulint.judge.findings import (
     ChecklistItem,
     Edit,
     Evidence,
@@ -24,12 +24,12 @@ from npulint.findings import (
     Summary,
     SuppressedFinding,
 )
+from npulint.judge.settings import Settings
 from npulint.report.html import page as page_module
 from npulint.report.html.markup import ShortPaths, outside
 from npulint.report.html.source import frame, line_of
 from npulint.report.terminal import escape_control_chars
 from npulint.report.view import ReportView, RulePage, render
-from npulint.settings import Settings
 from tests.growth import assert_linear
 from tests.html_support import EVIL, by_id, hostile, large, large_source, page, text_of, tree, with_class
 from tests.surface_support import finding, sample

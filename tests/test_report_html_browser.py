@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from npulint.findings import RunResult
+from npulint.judge.findings import RunResult
 from npulint.report.history import decoded
 from npulint.report.view import ProjectStamp, ReportView
 from npulint.report.view import render as rendered

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from junitparser import Error, Failure, JUnitXml, Skipped
 
 from npulint.facts.model import Problem, Span
-from npulint.findings import Related, RunResult, Summary, SuppressedFinding
+from npulint.judge.findings import Related, RunResult, Summary, SuppressedFinding
 from npulint.report.view import ReportView, render
 from tests.hostile_results import results
 from tests.project_support import Project

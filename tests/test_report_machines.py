@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from junitparser import JUnitXml
 
 from npulint.facts.model import Span
-from npulint.findings import Fix, RunResult
+from npulint.judge.findings import Fix, RunResult
 from npulint.report.json import encodable
 from npulint.report.view import ReportView, render
 from npulint.report.xmltext import element, escaped, legal

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from npulint.facts.model import Span
-from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult, Summary
+from npulint.judge.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult, Summary
 from npulint.report.markdown import LIMIT
 from npulint.report.markup import code, link, prose
 from npulint.report.terminal import escape_control_chars

@@ -16,17 +16,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.catalogue.vocabulary import fact_kinds
-from npulint.findings import RunResult, Summary
-from npulint.pipeline import run
+from npulint.commands.check.pipeline import run
+from npulint.core.texts import table
+from npulint.judge.catalogue.vocabulary import fact_kinds
+from npulint.judge.findings import RunResult, Summary
+from npulint.judge.settings import FORMATS, MACHINE_FORMATS, Settings
+from npulint.judge.summaries.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 from npulint.report.html.plots import axis, plot
 from npulint.report.runs import words
 from npulint.report.runs.bars import bar, padded, powers, spark, stacked
 from npulint.report.terminal import cells, has_blocks
 from npulint.report.view import ReportView, render
-from npulint.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
-from npulint.settings import FORMATS, MACHINE_FORMATS, Settings
-from npulint.texts import table
 from tests.html_support import EVIL, by_id, text_of, tree, with_class
 from tests.run_support import LOSS, RESULT, RUN, SCALE, SIMILARITY
 from tests.samples import sample
@@ -380,7 +380,7 @@ def test_projects_without_artifacts_import_nothing_of_it(folder: Path) -> None:
         "--exit-zero",
         *(f"--output={name}=report.{name}" for name in ("html", "json", "markdown")),
     ]
-    code = f"import sys; from npulint.cli.main import main; main({asked}); print(*sys.modules, file=sys.stderr)"
+    code = f"import sys; from npulint.hosts.cli.main import main; main({asked}); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split())
     assert "npulint.report.html" in loaded

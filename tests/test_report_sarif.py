@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 
 from npulint.facts.model import Problem, Span
-from npulint.findings import Edit, Finding, Fix, Related, RunResult, Summary, SuppressedFinding
+from npulint.judge.findings import Edit, Finding, Fix, Related, RunResult, Summary, SuppressedFinding
+from npulint.judge.source_lines import FileLines
 from npulint.report import sarif
 from npulint.report.sarif.locations import ROOT
 from npulint.report.view import ReportView, RulePage, render
-from npulint.source_lines import FileLines
 from tests.hostile_results import results
 from tests.project_support import ROOT as ROOT_FOLDER
 from tests.project_support import Project

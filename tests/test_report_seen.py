@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cli.main import main
-from npulint.texts import say
+from npulint.core.texts import say
+from npulint.hosts.cli.main import main
 
 _LAYERS = "import tensorflow as tf\n\ndef dense(x, n):\n    return tf.matmul(x, tf.get_variable('w', [4, n]))\n"
 _HELPER = "import math\nimport torch\nimport tensorflow as tf\n"

@@ -7,11 +7,11 @@ from pathlib import Path
 from string import Formatter
 
 import npulint
-from npulint.catalogue.check import CATEGORIES, STATES
-from npulint.cli.commands import COMMANDS
-from npulint.findings import CONFIDENCES, SEVERITIES
-from npulint.postprocess.engine import ENGINE_RULES
-from npulint.texts import FAMILIES, count, known, say, table
+from npulint.core.texts import FAMILIES, count, known, say, table
+from npulint.hosts.cli.commands import COMMANDS
+from npulint.judge.catalogue.check import CATEGORIES, STATES
+from npulint.judge.findings import CONFIDENCES, SEVERITIES
+from npulint.judge.postprocess.engine import ENGINE_RULES
 from tests.tables import for_all
 
 PACKAGE = Path(npulint.__file__).parent

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Problem
-from npulint.findings import Fix, Related, RunResult, SuppressedFinding
+from npulint.hosts.server.diagnostics import Abilities, diagnostic
+from npulint.hosts.server.hover import as_markdown
+from npulint.hosts.server.positions import TextPositions
+from npulint.judge.findings import Fix, Related, RunResult, SuppressedFinding
+from npulint.judge.settings import FORMATS
 from npulint.report.view import ReportView, render
-from npulint.server.diagnostics import Abilities, diagnostic
-from npulint.server.hover import as_markdown
-from npulint.server.positions import TextPositions
-from npulint.settings import FORMATS
 from tests.surface_support import finding
 
 UNSEEN = "\x1b\x7f\x85\x9b\xad\u061c\u200b\u200e\u200f\u2028\u202a\u202e\u2066\u2069\ufeff\U000e0041"

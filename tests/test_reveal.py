@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from npulint.running.answers import Seen, merged
-from npulint.running.reachable_files import Probe
-from npulint.running.reveal import Revealed, reveal
+from npulint.model.execution.answers import Seen, merged
+from npulint.model.execution.reachable_files import Probe
+from npulint.model.execution.reveal import Revealed, reveal
 from tests.surface_support import Answer, call
 
 LONG = "x = 1\n" * 3_000  # steps
@@ -123,7 +123,7 @@ STARTS: dict[str, tuple[dict[str, str], dict[str, object]]] = {
 
 @pytest.mark.parametrize("name", STARTS)
 def test_an_answer_holds_for_all_starts(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("npulint.running.machine.MOST_STEPS", 2_000)
+    monkeypatch.setattr("npulint.model.execution.machine.MOST_STEPS", 2_000)
     files, expected = STARTS[name]
     assert answers(reveal(written(tmp_path, files))) == expected
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.running.launchers import launcher_starts
-from npulint.running.project_files import ProjectFiles
-from npulint.running.starts import Start
+from npulint.model.execution.launchers import launcher_starts
+from npulint.model.execution.project_files import ProjectFiles
+from npulint.model.execution.starts import Start
 from tests.daily import parameters
 from tests.tools import needed
 

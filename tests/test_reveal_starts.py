@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.running.launchers import launcher_starts
-from npulint.running.project_files import ProjectFiles
-from npulint.running.starts import Start, StartError, start_of
+from npulint.model.execution.launchers import launcher_starts
+from npulint.model.execution.project_files import ProjectFiles
+from npulint.model.execution.starts import Start, StartError, start_of
 
 SCRIPTS = ("train.py", "eval.py", "sub/other.py", "sub/train.py", "pkg/__init__.py", "pkg/__main__.py", "pkg/tool.py")
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.check import Catalogue
+from npulint.commands.check.project_runner import evaluate_project
 from npulint.facts.code import Code
 from npulint.facts.model import FileFacts
-from npulint.project_runner import evaluate_project
-from npulint.settings import Settings
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.settings import Settings
 from tests.project_support import Answer, Project
 
 HEAD = "import tensorflow as tf\n"
@@ -65,7 +65,7 @@ def test_code_that_leads_resolution_in_circles_spoils_its_project_only(monkeypat
     def endless(*given: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr("npulint.project_runner.assemble", endless)
+    monkeypatch.setattr("npulint.commands.check.project_runner.assemble", endless)
     files = [FileFacts("a.py", "python", Code()), FileFacts("run.sh", "shell")]
     outcome = evaluate_project("", files, Catalogue(), Settings())
     assert [(f.path, f.problems[0].reason) for f in outcome.files] == [("a.py", "too-deep")]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cli.main import main
-from npulint.pipeline import run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.hosts.cli.main import main
+from npulint.judge.settings import Settings
 
 HEAD = (
     "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim,"

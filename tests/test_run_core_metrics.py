@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from npulint.commands.check.pipeline import run
 from npulint.facts.model import Fact
-from npulint.pipeline import run
-from npulint.read.artifacts import read_artifact
-from npulint.settings import Settings
+from npulint.judge.settings import Settings
+from npulint.runs.read import read_artifact
 
 FOLDER = "OPPROF_20260301120000_ABCDEF"
 PIPES = (

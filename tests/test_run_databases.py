@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from npulint.commands.check.pipeline import run
 from npulint.facts.model import Fact, Problem
-from npulint.pipeline import run
-from npulint.read.artifacts import read_artifact
-from npulint.read.artifacts.database_rows import Database
-from npulint.settings import Settings
+from npulint.judge.settings import Settings
+from npulint.runs.read import read_artifact
+from npulint.runs.read.database_rows import Database
 
 NAME = "ascend_pytorch_profiler_0.db"
 TEXTS = ["", "aclnnAdd_1", "Add", "AI_VECTOR_CORE", "4096", "FLOAT", "Cast", "AI_CPU", "hcom_allReduce__1"]
@@ -164,7 +164,7 @@ def test_views_are_no_tables(tmp_path: Path) -> None:
 
 
 def test_endless_queries_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("npulint.read.artifacts.database_rows._SECONDS", 0.0)
+    monkeypatch.setattr("npulint.runs.read.database_rows._SECONDS", 0.0)
     path = profile(tmp_path / NAME, kernels=20_000)
     found = read_artifact(str(path), str(path))
     assert isinstance(found, Problem)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from npulint.findings import RunResult
-from npulint.pipeline import facts_of, run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import facts_of, run
+from npulint.judge.findings import RunResult
+from npulint.judge.settings import Settings
 
 TRAIN = """import tensorflow as tf
 

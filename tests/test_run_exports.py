@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npulint.assemble.run.covered import with_covered
-from npulint.assemble.run.exports import newest
+from npulint.commands.check.pipeline import run
 from npulint.facts.model import Fact
-from npulint.pipeline import run
-from npulint.read.artifacts import read_artifact
-from npulint.settings import Settings
+from npulint.judge.settings import Settings
+from npulint.runs.facts.covered import with_covered
+from npulint.runs.facts.exports import newest
+from npulint.runs.read import read_artifact
 from tests.fact_support import attrs_of, check_declared
 
 HEADER = (

@@ -7,17 +7,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from npulint.assemble.run.cores import with_cores
-from npulint.assemble.run.covered import with_covered
-from npulint.catalogue.vocabulary import fact_kinds
+from npulint.commands.check.pipeline import facts_of, run
 from npulint.facts.model import Fact, Span
-from npulint.pipeline import facts_of, run
-from npulint.read.artifacts import read_artifact
-from npulint.read.artifacts.environment import ProfiledDevice
-from npulint.read.artifacts.families import Families, family_of
-from npulint.read.artifacts.kernel_groups import Groups
-from npulint.read.artifacts.rows import Row
-from npulint.settings import Settings
+from npulint.judge.catalogue.vocabulary import fact_kinds
+from npulint.judge.settings import Settings
+from npulint.runs.facts.cores import with_cores
+from npulint.runs.facts.covered import with_covered
+from npulint.runs.read import read_artifact
+from npulint.runs.read.environment import ProfiledDevice
+from npulint.runs.read.families import Families, family_of
+from npulint.runs.read.kernel_groups import Groups
+from npulint.runs.read.rows import Row
 
 FORM = "Step Id,Name,Type,Accelerator Core,Duration(us),Block Dim,HF32 Eligible,Input Shapes,Input Data Types"
 KERNELS = f"""{FORM}

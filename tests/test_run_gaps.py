@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from npulint.commands.check.pipeline import run
 from npulint.data.chip_cores import CHIP_CORES, CORE_COUNTS, MOST_CORES
-from npulint.pipeline import run
-from npulint.read.artifacts.kernel_gaps import KernelGaps
-from npulint.read.artifacts.kernel_words import cores_behind, waves_of
-from npulint.read.artifacts.kernels import read
-from npulint.read.artifacts.rows import Seen
-from npulint.settings import Settings
+from npulint.judge.settings import Settings
+from npulint.runs.read.kernel_gaps import KernelGaps
+from npulint.runs.read.kernel_words import cores_behind, waves_of
+from npulint.runs.read.kernels import read
+from npulint.runs.read.rows import Seen
 
 HEAD = "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Block Dim\n"
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from npulint.facts.model import Fact, Problem
-from npulint.read.artifacts import read_artifact
-from npulint.read.artifacts.quantities import share
-from npulint.read.artifacts.rows import Row, Seen, rows
+from npulint.runs.read import read_artifact
+from npulint.runs.read.quantities import share
+from npulint.runs.read.rows import Row, Seen, rows
 from tests.fact_support import attrs_of
 from tests.growth import ended_if_stuck
 

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from npulint.facts.model import Fact
-from npulint.read.artifacts import communication, kernels
-from npulint.read.artifacts.rows import Seen
+from npulint.runs.read import communication, kernels
+from npulint.runs.read.rows import Seen
 
 HEAD = "Name,Type,Accelerator Core,Stream ID,Start Time(us),Duration(us),Input Shapes,Input Data Types,"
 RATIOS = "aic_mac_ratio,aic_mte2_ratio,aiv_vec_ratio,aiv_mte2_ratio,aiv_scalar_ratio\n"

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Fact, Problem
-from npulint.read.artifacts import read_artifact
-from npulint.read.artifacts.kernel_words import core_of, cores_behind, data_dtype, dtypes_of, idle_share
-from npulint.read.artifacts.kernels import read
-from npulint.read.artifacts.rows import Seen
+from npulint.runs.read import read_artifact
+from npulint.runs.read.kernel_words import core_of, cores_behind, data_dtype, dtypes_of, idle_share
+from npulint.runs.read.kernels import read
+from npulint.runs.read.rows import Seen
 from tests.fact_support import check_declared
 
 HEADER = (
@@ -196,7 +196,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path: Path) -> None:
         for _ in range(150):
             stream.write(block)
     program = (
-        "import resource, sys\nfrom npulint.read.artifacts import read_artifact\n"
+        "import resource, sys\nfrom npulint.runs.read import read_artifact\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "facts = read_artifact(sys.argv[1], 'k')\n"
         "print(facts[0].rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"

@@ -19,10 +19,10 @@ from pathlib import Path
 import pytest
 
 from npulint.facts.model import Fact
-from npulint.read.artifacts import read_artifact
-from npulint.read.artifacts.logs import lines as logs_lines
-from npulint.read.artifacts.logs import read
-from npulint.read.artifacts.series import SeriesWatcher
+from npulint.runs.read import read_artifact
+from npulint.runs.read.logs import lines as logs_lines
+from npulint.runs.read.logs import read
+from npulint.runs.read.series import SeriesWatcher
 from tests.daily import parameters
 from tests.fact_support import attrs_of
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.check import Check, Query
-from npulint.catalogue.load import load_catalogue
+from npulint.commands.check.pipeline import run
 from npulint.data.error_patterns import Pattern, patterns
 from npulint.facts.model import Fact
-from npulint.findings import Finding
-from npulint.pipeline import run
-from npulint.read.artifacts.logs import read
-from npulint.settings import Settings
+from npulint.judge.catalogue.check import Check, Query
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Finding
+from npulint.judge.settings import Settings
+from npulint.runs.read.logs import read
 
 CHECKS = {one.name: one for one in load_catalogue().checks}
 NPU = "2024-01-01 00:00:00.000000: I tf_adapter/kernels/geop_npu.cc:1] start\n"

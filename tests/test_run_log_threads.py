@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from npulint.pipeline import run
-from npulint.read.artifacts.logs import read
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.judge.settings import Settings
+from npulint.runs.read.logs import read
 
 PTA = "[ERROR] 2025-03-08-10:10:10 (PID:12, Device:0, RankID:0) ERR00100 PTA call acl api failed.\n"
 DIST = "[ERROR] 2025-03-08-10:10:10 (PID:12, Device:0, RankID:0) ERR02200 DIST call hccl api failed.\n"

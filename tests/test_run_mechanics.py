@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 
-from npulint.postprocess.identity import unstamped
+from npulint.judge.postprocess.identity import unstamped
 from tests.project_support import Project
 
 HEADER = "Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us),Block Dim"

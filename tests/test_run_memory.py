@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npulint.commands.check.pipeline import run
 from npulint.discover.artifacts import form_of
 from npulint.facts.model import Fact
-from npulint.findings import Finding
-from npulint.pipeline import run
-from npulint.read.artifacts import memory, read_artifact
-from npulint.read.artifacts.rows import Seen
-from npulint.settings import Settings
+from npulint.judge.findings import Finding
+from npulint.judge.settings import Settings
+from npulint.runs.read import memory, read_artifact
+from npulint.runs.read.rows import Seen
 from tests.fact_support import attrs_of, check_declared
 from tests.samples import sample
 

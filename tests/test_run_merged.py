@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from npulint.catalogue.load import load_catalogue, load_files
-from npulint.findings import Finding, RunResult
-from npulint.pipeline import build_result, check_paths
-from npulint.postprocess.merge_run_findings import with_counterparts
+from npulint.commands.check.pipeline import build_result, check_paths
+from npulint.commands.session import Session
+from npulint.judge.catalogue.load import load_catalogue, load_files
+from npulint.judge.findings import Finding, RunResult
+from npulint.judge.postprocess.merge_run_findings import with_counterparts
+from npulint.judge.settings import Settings
 from npulint.report.summary import first_steps
-from npulint.session import Session
-from npulint.settings import Settings
 from tests.project_support import Project
 from tests.surface_support import finding
 

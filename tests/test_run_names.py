@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.assemble.build import assembled
-from npulint.assemble.context import Context
-from npulint.assemble.run.names import Names
-from npulint.assemble.run.periods import periodic
+from npulint.commands.build import assembled
 from npulint.discover.kinds import SourceFile
+from npulint.model.values.context import Context
 from npulint.read.files import LoadedFile, read
+from npulint.runs.facts.names import Names
+from npulint.runs.facts.periods import periodic
 
 CODE = """import tensorflow as tf
 

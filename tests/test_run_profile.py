@@ -11,21 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.assemble.run.shares import with_step_shares
 from npulint.discover.artifacts import form_of_text
 from npulint.facts.model import Fact, Span
-from npulint.read.artifacts import (
-    communication,
-    environment,
-    interfaces,
-    python_lines,
-    statistics,
-    steps,
-    training_trace,
-)
-from npulint.read.artifacts.frames import user_frame
-from npulint.read.artifacts.quantities import Values, nanoseconds, number, share
-from npulint.read.artifacts.rows import Seen
+from npulint.runs.facts.shares import with_step_shares
+from npulint.runs.read import communication, environment, interfaces, python_lines, statistics, steps, training_trace
+from npulint.runs.read.frames import user_frame
+from npulint.runs.read.quantities import Values, nanoseconds, number, share
+from npulint.runs.read.rows import Seen
 from tests.fact_support import check_declared
 
 

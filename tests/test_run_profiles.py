@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from npulint.assemble.run.profiles import raw_profiles, steps_once, told_once, with_levels
+from npulint.commands.check.pipeline import run
 from npulint.discover.artifacts import form_of_text
 from npulint.facts.model import Fact, Span
-from npulint.findings import RunResult
-from npulint.pipeline import run
-from npulint.read.artifacts import read_artifact
-from npulint.read.artifacts.environment import ProfileOptions
-from npulint.read.artifacts.interfaces import HostActivity
-from npulint.read.artifacts.kernels import KernelTable
-from npulint.read.artifacts.rows import Seen
-from npulint.read.artifacts.source_fact import source_fact
-from npulint.read.artifacts.steps import StepBreakdown
-from npulint.read.artifacts.trace import TraceRead
-from npulint.settings import Settings
+from npulint.judge.findings import RunResult
+from npulint.judge.settings import Settings
+from npulint.runs.facts.profiles import raw_profiles, steps_once, told_once, with_levels
+from npulint.runs.read import read_artifact
+from npulint.runs.read.environment import ProfileOptions
+from npulint.runs.read.interfaces import HostActivity
+from npulint.runs.read.kernels import KernelTable
+from npulint.runs.read.rows import Seen
+from npulint.runs.read.source_fact import source_fact
+from npulint.runs.read.steps import StepBreakdown
+from npulint.runs.read.trace import TraceRead
 
 PROF = "PROF_000001_20240601120000000_ABCDEFGH"
 TORCH = "node1_12_20240601120000000_ascend_pt"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npulint.commands.check.pipeline import run
 from npulint.facts.model import Fact, Problem
-from npulint.pipeline import run
-from npulint.read.artifacts import communication, read_artifact
-from npulint.settings import Settings
+from npulint.judge.settings import Settings
+from npulint.runs.read import communication, read_artifact
 from tests.fact_support import check_declared
 from tests.samples import sample
 
@@ -140,7 +140,7 @@ def test_a_damaged_matrix_is_named(text: str) -> None:
 
 
 def test_a_matrix_beyond_the_limit_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("npulint.read.artifacts.routes.LIMIT", 50)
+    monkeypatch.setattr("npulint.runs.read.routes.LIMIT", 50)
     (source,) = read(MATRIX, of_rank(allreduce=links()))
     assert source.get("note") == "unread"
     assert communication.LIMIT > 50

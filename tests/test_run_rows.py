@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.data.run_columns import FORMS, columns, form_of_header, plain, understand
-from npulint.read.artifacts.rows import CELL, LINE, Row, Seen, header_cells, rows
+from npulint.runs.read.rows import CELL, LINE, Row, Seen, header_cells, rows
 
 KEYS = ("type", "duration_us", "block", "in_shapes")
 HEADERS = {

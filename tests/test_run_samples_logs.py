@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from npulint.commands.check.pipeline import run
 from npulint.data.error_patterns import patterns
 from npulint.facts.model import Fact
-from npulint.findings import Finding
-from npulint.pipeline import run
-from npulint.read.artifacts import read_artifact
-from npulint.settings import Settings
+from npulint.judge.findings import Finding
+from npulint.judge.settings import Settings
+from npulint.runs.read import read_artifact
 from tests.samples import sample
 
 ZOO = "Ascend+ModelZoo-TensorFlow"

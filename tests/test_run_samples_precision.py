@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.pipeline import run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.judge.settings import Settings
 from tests.samples import sample
 
 ATT = "Ascend+att/debug/accuracy_tools/ptdbg_ascend/test/resources/compare"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.findings import Finding
-from npulint.pipeline import run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.judge.findings import Finding
+from npulint.judge.settings import Settings
 from tests.samples import sample
 
 ZOO = "Ascend+ModelZoo-TensorFlow/TensorFlow/contrib/cv"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from npulint.findings import Finding
-from npulint.pipeline import run
-from npulint.read.artifacts import read_artifact
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.judge.findings import Finding
+from npulint.judge.settings import Settings
+from npulint.runs.read import read_artifact
 from tests.samples import sample
 
 PYTORCH = "Ascend+msinsight/test/data/pytorch/text"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from npulint.facts.model import Problem
-from npulint.read.artifacts import read_artifact
+from npulint.runs.read import read_artifact
 
 HEAD = (
     *("NPU Name", "Bench Name", "NPU Dtype", "Bench Dtype", "NPU Tensor Shape", "Bench Tensor Shape"),
@@ -65,7 +65,7 @@ def test_damaged_books_are_problems(tmp_path: Path, content: bytes) -> None:
 
 def test_books_that_unpack_to_too_much_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openpyxl")
-    monkeypatch.setattr("npulint.read.artifacts.spreadsheets._UNPACKED", 1000)
+    monkeypatch.setattr("npulint.runs.read.spreadsheets._UNPACKED", 1000)
     path = tmp_path / "compare_result_1.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", b" " * 100_000)
@@ -75,7 +75,7 @@ def test_books_that_unpack_to_too_much_are_not_read(tmp_path: Path, monkeypatch:
 
 
 def test_without_openpyxl_the_form_to_save_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("npulint.read.artifacts.spreadsheets.can_read", lambda: False)
+    monkeypatch.setattr("npulint.runs.read.spreadsheets.can_read", lambda: False)
     path = tmp_path / "compare_result_1.xlsx"
     path.write_bytes(b"PK\x03\x04")
     assert read_artifact(str(path), str(path)) == Problem(str(path), "artifact-spreadsheet")

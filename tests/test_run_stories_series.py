@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from npulint.findings import Finding, RunResult
-from npulint.pipeline import run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.judge.findings import Finding, RunResult
+from npulint.judge.settings import Settings
 
 TF = """import tensorflow as tf
 from npu_bridge.npu_init import *

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Fact
-from npulint.read.artifacts import trace, trace_events
-from npulint.read.artifacts.rows import Seen
-from npulint.read.artifacts.trace_calls import Calls
+from npulint.runs.read import trace, trace_events
+from npulint.runs.read.rows import Seen
+from npulint.runs.read.trace_calls import Calls
 from tests.fact_support import attrs_of, check_declared
 
 FORWARD, BACKWARD, DEVICE = 10, 11, 2

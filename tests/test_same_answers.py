@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from npulint.catalogue.load import load_catalogue
 from npulint.discover.kinds import kinds_of
-from npulint.findings import Finding
-from npulint.server.configuration import ClientSettings
-from npulint.server.documents import unsaved
-from npulint.server.engine import Engine
+from npulint.hosts.server.configuration import ClientSettings
+from npulint.hosts.server.documents import unsaved
+from npulint.hosts.server.engine import Engine
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Finding
 from tests.daily import parameters
 from tests.project_support import ROOT, Answer, Project
 

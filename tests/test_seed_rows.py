@@ -8,11 +8,11 @@ from functools import cache
 
 import pytest
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.findings import Finding
-from npulint.fix_command import fix_texts
-from npulint.pipeline import judge
+from npulint.commands.check.fix_command import fix_texts
+from npulint.commands.examples import judge
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Finding
 from npulint.read.notebook import read_notebook
 from tests.daily import daily, nightly_unless
 from tests.seed_rows.sources import DoesNotApplyError, Files

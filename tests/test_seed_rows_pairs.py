@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.pipeline import judge
+from npulint.commands.examples import judge
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
 from tests.daily import daily, nightly_unless
 from tests.seed_rows.pairs import combinations, differences
 from tests.seed_rows.sources import Files

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npulint.facts.model import Fact
-from npulint.read.artifacts.series import read_events
+from npulint.runs.read.series import read_events
 from tests.fact_support import attrs_of
 
 

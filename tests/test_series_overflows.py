@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from npulint.pipeline import run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.judge.settings import Settings
 
 CODE = "NPU5231"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npulint.read.artifacts.series import SeriesWatcher
+from npulint.runs.read.series import SeriesWatcher
 from tests.fact_support import attrs_of
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from npulint.discover.artifacts import form_of_text
 from npulint.facts.model import Fact, Problem
-from npulint.read.artifacts import read_artifact
-from npulint.read.artifacts.rows import Seen
-from npulint.read.artifacts.series.numbers import CURVE, Blocks
-from npulint.read.artifacts.series.tables import read
+from npulint.runs.read import read_artifact
+from npulint.runs.read.rows import Seen
+from npulint.runs.read.series.numbers import CURVE, Blocks
+from npulint.runs.read.series.tables import read
 from tests.fact_support import attrs_of
 
 

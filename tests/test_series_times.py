@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npulint.facts.model import Fact
-from npulint.read.artifacts.series import SeriesWatcher
-from npulint.read.artifacts.series.stalls import periods
-from npulint.read.artifacts.series.step_rate import timing_of
+from npulint.runs.read.series import SeriesWatcher
+from npulint.runs.read.series.stalls import periods
+from npulint.runs.read.series.step_rate import timing_of
 from tests.fact_support import attrs_of
 from tests.growth import ended_if_stuck
 
@@ -239,7 +239,7 @@ def test_hostile_lines_are_quick(line: str) -> None:
 
 
 def test_long_logs_are_thinned_but_overflows_are_all_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("npulint.read.artifacts.series.watcher._FULL", 100)
+    monkeypatch.setattr("npulint.runs.read.series.watcher._FULL", 100)
     lines = [f"step {n}, loss: 2.0, 0.1 sec/step" for n in range(2000)]
     for n in range(5):
         lines.insert(300 * (n + 1), "Find overflow in this step, skip apply gradients, loss scale value=4096")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
+from npulint.core.texts import say
 from npulint.facts.model import Span
-from npulint.findings import Edit
-from npulint.server.actions import edit_in_words
-from npulint.server.completion import completions, known_checks, listed_names
-from npulint.texts import say
+from npulint.hosts.server.actions import edit_in_words
+from npulint.hosts.server.completion import completions, known_checks, listed_names
+from npulint.judge.findings import Edit
 from tests.server_support import editing
 from tests.surface_support import finding
 

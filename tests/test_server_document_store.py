@@ -11,16 +11,16 @@ from typing import Any, ClassVar
 import pytest
 from lsprotocol.types import TextDocumentContentChangeWholeDocument
 
-from npulint.cancellation import checkpoint
-from npulint.errors import ConfigError
-from npulint.findings import Finding
-from npulint.server import engine
-from npulint.server.configuration import ClientSettings
-from npulint.server.document_store import DocumentStore
-from npulint.server.documents import EditorDocument
-from npulint.server.engine import EngineAnswer
-from npulint.session import Checked
-from npulint.settings import Settings
+from npulint.commands.session import Checked
+from npulint.core.cancellation import checkpoint
+from npulint.core.errors import ConfigError
+from npulint.hosts.server import engine
+from npulint.hosts.server.configuration import ClientSettings
+from npulint.hosts.server.document_store import DocumentStore
+from npulint.hosts.server.documents import EditorDocument
+from npulint.hosts.server.engine import EngineAnswer
+from npulint.judge.findings import Finding
+from npulint.judge.settings import Settings
 from tests.surface_support import finding
 
 

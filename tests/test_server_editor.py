@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from lsprotocol import types as lsp
 
-from npulint.server.positions import replaced
-from npulint.server.uris import uri_of
+from npulint.hosts.server.positions import replaced
+from npulint.hosts.server.uris import uri_of
 from tests.server_support import QUIET, ROOT, editing, pushed, short
 
 pytestmark = pytest.mark.slow

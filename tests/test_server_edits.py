@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
-from npulint.pipeline import run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.judge.settings import Settings
 from tests.server_support import Editor, editing, pushed, short
 
 pytestmark = pytest.mark.slow

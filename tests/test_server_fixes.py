@@ -11,10 +11,10 @@ import pytest
 from lsprotocol import types as lsp
 
 from npulint.facts.model import Span
-from npulint.findings import Fix, FixEdit, FixStep
-from npulint.server.actions import FIX_ALL, EditableFile, Proposer
-from npulint.server.diagnostics import Abilities, diagnostic
-from npulint.server.positions import TextPositions, replaced
+from npulint.hosts.server.actions import FIX_ALL, EditableFile, Proposer
+from npulint.hosts.server.diagnostics import Abilities, diagnostic
+from npulint.hosts.server.positions import TextPositions, replaced
+from npulint.judge.findings import Fix, FixEdit, FixStep
 from tests.fix_checks import CHECKS, CODES, MODEL, SAFE, WHOLE
 from tests.server_support import editing
 from tests.surface_support import finding

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from npulint.catalogue.check import Catalogue, Check, Example
-from npulint.catalogue.load import load_catalogue
+from npulint.commands.examples import check_sources
 from npulint.facts.model import Span
-from npulint.findings import Finding
 from npulint.fix.ignoring import ignore_here, ignore_in_file, style_of
-from npulint.pipeline import check_sources
-from npulint.postprocess.removal import applied
+from npulint.judge.catalogue.check import Catalogue, Check, Example
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Finding
+from npulint.judge.postprocess.removal import applied
 from tests.surface_support import finding
 
 

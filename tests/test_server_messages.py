@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from npulint.server import messages
-from npulint.server.messages import BrokenHeaderError, MalformedMessageError, MessageReader, length_of, message_in
+from npulint.hosts.server import messages
+from npulint.hosts.server.messages import BrokenHeaderError, MalformedMessageError, MessageReader, length_of, message_in
 from tests.test_server_trouble import answers, message
 
 ROOT = Path(__file__).parent.parent

@@ -13,19 +13,19 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
-from npulint.errors import ConfigError
+from npulint.core.errors import ConfigError
 from npulint.facts.model import Span
-from npulint.findings import Edit, Finding, Fix, Related
+from npulint.hosts.server.actions import FIX_ALL, EditableFile, Proposer
+from npulint.hosts.server.configuration import ClientSettings, problems_of, settings_for, understood
+from npulint.hosts.server.diagnostics import Abilities, diagnostic
+from npulint.hosts.server.documents import unsaved
+from npulint.hosts.server.hover import as_markdown, named_at, plain
+from npulint.hosts.server.positions import TextPositions
+from npulint.hosts.server.publishing import PATIENT, QUICK, DiagnosticsPublisher, pause, shown_elsewhere
+from npulint.hosts.server.uris import path_of, uri_of
+from npulint.judge.findings import Edit, Finding, Fix, Related
 from npulint.read.source import DecodedSource, decode
 from npulint.report.view import RulePage
-from npulint.server.actions import FIX_ALL, EditableFile, Proposer
-from npulint.server.configuration import ClientSettings, problems_of, settings_for, understood
-from npulint.server.diagnostics import Abilities, diagnostic
-from npulint.server.documents import unsaved
-from npulint.server.hover import as_markdown, named_at, plain
-from npulint.server.positions import TextPositions
-from npulint.server.publishing import PATIENT, QUICK, DiagnosticsPublisher, pause, shown_elsewhere
-from npulint.server.uris import path_of, uri_of
 from tests.surface_support import call, finding
 
 ALL = Abilities((lsp.DiagnosticTag.Unnecessary, lsp.DiagnosticTag.Deprecated), related=True, links=True)
@@ -388,8 +388,8 @@ def test_without_its_library_the_server_says_what_to_install(monkeypatch: pytest
 
 
 def test_nothing_else_imports_that_library() -> None:
-    code = "import sys; from npulint.cli.main import main; main(['check', '--show-files']); print([*sys.modules])"
+    code = "import sys; from npulint.hosts.cli.main import main; main(['check', '--show-files']); print([*sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=Path(__file__).parent)
-    assert b"npulint.cli.check" in done.stdout
-    for name in (b"pygls", b"lsprotocol", b"npulint.server", b"asyncio"):
+    assert b"npulint.hosts.cli.check" in done.stdout
+    for name in (b"pygls", b"lsprotocol", b"npulint.hosts.server", b"asyncio"):
         assert b"'" + name not in done.stdout

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
 from npulint.facts.model import Span
-from npulint.server.positions import TextPositions, agreed, line_end, points, replaced, split, units
+from npulint.hosts.server.positions import TextPositions, agreed, line_end, points, replaced, split, units
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 LINE = st.text(alphabet="ab \t\"'\x0c\x85\u2028é中文字😀🎉𝒳\u200d", max_size=12)

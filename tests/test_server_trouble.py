@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from lsprotocol import types as lsp
 
-from npulint.server.configuration import ConfigProblem
-from npulint.server.engine import EngineAnswer
-from npulint.server.server import Server
-from npulint.server.uris import uri_of
+from npulint.hosts.server.configuration import ConfigProblem
+from npulint.hosts.server.engine import EngineAnswer
+from npulint.hosts.server.server import Server
+from npulint.hosts.server.uris import uri_of
 from scripts.fuzzing.conversation import converse
 from scripts.fuzzing.editor import ROOT_URI, closing, opening
 from scripts.fuzzing.example import Example

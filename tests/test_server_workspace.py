@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from lsprotocol import types as lsp
 
-from npulint.server.uris import uri_of
+from npulint.hosts.server.uris import uri_of
 from tests.server_support import QUIET, Editor, editing, pushed, short
 
 pytestmark = pytest.mark.slow

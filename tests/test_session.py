@@ -9,26 +9,26 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import npulint.session
-from npulint.baseline import save_baseline
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.problems import CatalogueError
+import npulint.commands.session
+from npulint.commands.check.pipeline import run
+from npulint.commands.check.project_runner import evaluate_project
+from npulint.commands.session import Checked, Session
+from npulint.core.check_problems import CatalogueError
+from npulint.core.errors import ConfigError
 from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile
 from npulint.discover.projects import group
-from npulint.errors import ConfigError
 from npulint.facts.encoding import decode, encode
 from npulint.facts.model import FileFacts
-from npulint.findings import Finding
-from npulint.pipeline import run
-from npulint.postprocess.baseline import EntryBuilder
-from npulint.postprocess.record import RawResults
-from npulint.project_runner import evaluate_project
+from npulint.judge.baseline import save_baseline
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Finding
+from npulint.judge.postprocess.baseline import EntryBuilder
+from npulint.judge.postprocess.record import RawResults
+from npulint.judge.settings import Settings
+from npulint.judge.source_lines import FileLines
 from npulint.read.files import load, read
-from npulint.session import Checked, Session
-from npulint.settings import Settings
-from npulint.source_lines import FileLines
 from tests.project_support import ROOT
 
 BAD = """\
@@ -219,7 +219,7 @@ def test_only_what_code_says_is_judged_again(folder: Path, monkeypatch: pytest.M
         judged.append(1)
         return evaluate_project(root, files, catalogue, settings)
 
-    monkeypatch.setattr(npulint.session, "evaluate_project", judge)
+    monkeypatch.setattr(npulint.commands.session, "evaluate_project", judge)
     silent = HELPER.replace("0.5)", "0.5)  # npulint: ignore[native-dropout]")
     session.change("helper.py", silent.encode())
     checked = session.check("train.py")
@@ -243,7 +243,7 @@ def test_what_is_undone_is_not_judged_again(folder: Path, monkeypatch: pytest.Mo
         judged.append(len(files))
         return evaluate_project(root, files, catalogue, some)
 
-    monkeypatch.setattr(npulint.session, "evaluate_project", judge)
+    monkeypatch.setattr(npulint.commands.session, "evaluate_project", judge)
     session = Session(settings(paths=(".",)))
     texts = [BAD, BAD + "y = tf.nn.dropout(x, 0.5)\n", BAD + "def half(\n", BAD.replace("helper", "other")]
     said = []

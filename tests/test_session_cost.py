@@ -8,10 +8,10 @@ from types import ModuleType
 
 import pytest
 
+from npulint.commands.session import Session, knowledge
 from npulint.discover.kinds import SourceFile
+from npulint.judge.settings import Settings
 from npulint.read import files as reading
-from npulint.session import Session, knowledge
-from npulint.settings import Settings
 from tests.growth import counted
 
 pytestmark = pytest.mark.slow

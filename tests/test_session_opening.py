@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import npulint.session
+import npulint.commands.session
+from npulint.commands.check.pipeline import run
+from npulint.commands.check.project_runner import evaluate_project
+from npulint.commands.session import Checked, Session
 from npulint.facts.model import FileFacts
-from npulint.pipeline import run
-from npulint.postprocess.record import RawResults
-from npulint.project_runner import evaluate_project
-from npulint.session import Checked, Session
-from npulint.settings import Settings
+from npulint.judge.postprocess.record import RawResults
+from npulint.judge.settings import Settings
 from tests.test_session import BAD, HELPER, names, write
 
 SETTINGS = Settings(paths=(".",), cache=True)
@@ -42,7 +42,7 @@ def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         evaluated: Callable[..., RawResults] = evaluate_project
         return evaluated(root, files, *rest)
 
-    monkeypatch.setattr(npulint.session, "evaluate_project", evaluate)
+    monkeypatch.setattr(npulint.commands.session, "evaluate_project", evaluate)
     return found
 
 
@@ -64,7 +64,7 @@ def test_a_run_over_one_file_uses_the_results_of_the_project(folder: Path, monke
     run(SETTINGS)
     alone = msgspec.structs.replace(SETTINGS, paths=("train.py",))
     expected = run(msgspec.structs.replace(alone, cache=False)).findings
-    monkeypatch.setattr("npulint.project_runner.evaluate_project", None)  # cannot be called
+    monkeypatch.setattr("npulint.commands.check.project_runner.evaluate_project", None)  # cannot be called
     assert run(alone).findings == expected != []
 
 
@@ -172,7 +172,7 @@ def test_what_somebody_has_put_into_the_cache_is_made_again(folder: Path, tmp_pa
 
 def _replace(cache: Path, value: bytes) -> None:
     """Gives every entry another value, with its checksum."""
-    from npulint.cache import _sum
+    from npulint.core.cache import _sum
 
     (path,) = cache.glob("*.sqlite")
     with closing(sqlite3.connect(path)) as connection:

@@ -12,14 +12,14 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from npulint.commands.check.pipeline import run
+from npulint.commands.session import Session
 from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.discover.projects import group
-from npulint.findings import Finding
-from npulint.pipeline import run
+from npulint.judge.findings import Finding
+from npulint.judge.settings import Settings
 from npulint.read.files import load, read
-from npulint.session import Session
-from npulint.settings import Settings
 from tests.project_support import ROOT
 
 pytestmark = pytest.mark.slow

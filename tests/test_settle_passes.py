@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from npulint.catalogue.check import Catalogue
 from npulint.facts.model import FileFacts, Problem, Span
-from npulint.findings import Finding, Fix, FixEdit, FixStep, Related
-from npulint.postprocess import passes
-from npulint.postprocess.finalize import FOR_EXAMPLES, PASSES
-from npulint.postprocess.record import EVERYTHING, RawResults, RunContext, RunData, merged
-from npulint.postprocess.scope import ReportScope, finding_key
-from npulint.settings import Settings
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.findings import Finding, Fix, FixEdit, FixStep, Related
+from npulint.judge.postprocess import passes
+from npulint.judge.postprocess.finalize import FOR_EXAMPLES, PASSES
+from npulint.judge.postprocess.record import EVERYTHING, RawResults, RunContext, RunData, merged
+from npulint.judge.postprocess.scope import ReportScope, finding_key
+from npulint.judge.settings import Settings
 from tests.surface_support import finding, source
 
 FIX = Fix("Use npu_ops.", "safe", changes=(FixEdit("safe", (FixStep("delete", "a.py", Span(1, 1, 1, 2)),)),))

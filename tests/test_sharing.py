@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from npulint.facts.model import FileFacts, Span
-from npulint.findings import ChecklistItem, Evidence, Finding, Fix, ProgramSummary
-from npulint.postprocess.record import RawResults
-from npulint.postprocess.sharing import Pool
+from npulint.judge.findings import ChecklistItem, Evidence, Finding, Fix, ProgramSummary
+from npulint.judge.postprocess.record import RawResults
+from npulint.judge.postprocess.sharing import Pool
 
 _TEXT = "a text that is worth sharing"
 
@@ -58,7 +58,7 @@ def _with(span: Span) -> Finding:
 
 
 _PEAK = """
-from npulint.cli.main import main
+from npulint.hosts.cli.main import main
 main(["check", "--no-cache", "--isolated", "--jobs=1", "--format=json", "--output=json=/dev/null", "."])
 with open("/proc/self/status") as status:
     print(next(line.split()[1] for line in status if line.startswith("VmHWM")))

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from npulint import similar
+from npulint.core import similar
+from npulint.core.suggest import closest_match
 from npulint.data.environment import nearest
 from npulint.data.ops import near_op
 from npulint.data.options import legal_keys, near
-from npulint.suggest import closest_match
 from tests.growth import ended_if_stuck
 from tests.project_support import Project
 

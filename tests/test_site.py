@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.catalogue.check import CATEGORIES, TOPICS, Catalogue, Check
-from npulint.catalogue.load import load_catalogue
-from npulint.cli.commands import COMMANDS
-from npulint.options import OPTIONS
-from npulint.pipeline import judge
-from npulint.postprocess.engine import ENGINE_RULES
-from npulint.postprocess.identity import pages as addresses
-from npulint.settings import DOCS_URL
+from npulint.commands.examples import judge
+from npulint.commands.settings.options import OPTIONS
+from npulint.hosts.cli.commands import COMMANDS
+from npulint.judge.catalogue.check import CATEGORIES, TOPICS, Catalogue, Check
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.postprocess.engine import ENGINE_RULES
+from npulint.judge.postprocess.identity import pages as addresses
+from npulint.judge.settings import DOCS_URL
 from scripts.docsite import words
 from scripts.docsite.checks import all_rules, silenced
 from scripts.docsite.generate import pages, redirects, renamed_checks, retired, retired_codes

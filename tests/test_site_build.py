@@ -17,9 +17,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from msgspec.structs import replace
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.postprocess.engine import ENGINE_RULES
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.postprocess.engine import ENGINE_RULES
 from scripts.docsite.build import build
 from scripts.docsite.checks import all_rules
 from tests.tools import missing, needed

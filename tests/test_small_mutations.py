@@ -7,11 +7,11 @@ import functools
 
 import pytest
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.compare_command import compare_sources
+from npulint.commands.compare.compare_command import compare_sources
 from npulint.facts.recipe import ITEM_OF
-from npulint.findings import ComparedItem, ComparedRow
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import ComparedItem, ComparedRow
 from tests.mutations.small_table import SmallCase, small_mutations, small_programs, small_sources
 from tests.mutations.table import Files, Place, changed_places, mutations, programs
 

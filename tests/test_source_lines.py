@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.source_lines import FileLines
+from npulint.judge.source_lines import FileLines
 
 
 @pytest.mark.parametrize(

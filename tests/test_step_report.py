@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from npulint.findings import RunResult
+from npulint.judge.findings import RunResult
+from npulint.judge.summaries.step_summary import StepMemory, StepPicture, StepStretch, StepSummary
 from npulint.report.step import words
 from npulint.report.view import ReportView, render
-from npulint.step_summary import StepMemory, StepPicture, StepStretch, StepSummary
 from tests.html_support import by_id, text_of, tree, with_class
 from tests.step_support import GIB, RESULT
 

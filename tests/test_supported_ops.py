@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.config import load
+from npulint.commands.settings.config import load
 from npulint.data.supported import SupportedOps
 from npulint.read.supported_ops import NAME, OperatorLists, listed
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from npulint.core.errors import NpulintError
 from npulint.discover.files import DiscoverOptions, discover
-from npulint.errors import NpulintError
 from npulint.survey.addresses import is_address, is_taken, without_credentials
 from npulint.survey.exclusion import exclusion
 from npulint.survey.inputs import jobs, listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.build import assemble
+from npulint.commands.build import assemble
 from npulint.data.npu_symbols import is_recorded, meant, missing
 from tests.support import facts, read_sources
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from npulint.assemble.build import assemble
-from npulint.catalogue.check import Query
-from npulint.catalogue.load import load_catalogue
+from npulint.commands.build import assemble
 from npulint.data.names import canonical
 from npulint.data.tf_api import find
-from npulint.evaluate.checks import evaluate
 from npulint.facts.model import Fact, FileFacts
+from npulint.judge.catalogue.check import Query
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.evaluate.checks import evaluate
 from npulint.read.python import read_python
 from tests.support import facts
 

@@ -12,17 +12,17 @@ from string import Formatter
 import pytest
 
 import npulint
-from npulint.catalogue.check import Catalogue, Check
-from npulint.catalogue.forms import FORMS, PLURALS
-from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.page import general
-from npulint.catalogue.placeholders import Placeholder, written
-from npulint.evaluate.captures import fill, with_open_places
-from npulint.evaluate.places import worded
+from npulint.core.texts import FAMILIES, table
 from npulint.facts.model import Span
 from npulint.facts.values import PossibleValues
-from npulint.findings import Related
-from npulint.texts import FAMILIES, table
+from npulint.judge.catalogue.check import Catalogue, Check
+from npulint.judge.catalogue.forms import FORMS, PLURALS
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.catalogue.page import general
+from npulint.judge.catalogue.placeholders import Placeholder, written
+from npulint.judge.evaluate.captures import fill, with_open_places
+from npulint.judge.evaluate.places import worded
+from npulint.judge.findings import Related
 from tests.catalogue_samples import problems, sample
 from tests.fact_support import TableFact
 from tests.tables import for_all

@@ -6,13 +6,13 @@ from textwrap import dedent
 
 import pytest
 
-from npulint.assemble.build import assemble
-from npulint.assemble.programs import Program
-from npulint.assemble.torch_release import torch_release
+from npulint.commands.build import assemble
 from npulint.data.torch_api import find
 from npulint.facts.model import Fact, FileFacts
+from npulint.model.programs.torch_release import torch_release
 from npulint.read.dependency import read_dependency
 from npulint.read.python import read_python
+from npulint.recognizers.programs import Program
 
 
 def _files(source: str, **others: str) -> list[FileFacts]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.data.npu_server import answer
 from npulint.facts.values import NO, NOTHING
+from npulint.model.running.npu_answers import answer
 from tests.support import facts
 
 _USE = "\n\ndef attend(q):\n    return flash_attn.run(q)\n"

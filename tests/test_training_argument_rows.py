@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from npulint.assemble.build import assemble
-from npulint.assemble.configured.arguments import TrainingArgument
+from npulint.commands.build import assemble
+from npulint.commands.check.temp_project import materialize
+from npulint.model.programs.configured.arguments import TrainingArgument
 from npulint.read.files import load, read
-from npulint.temp_project import materialize
 
 TABLE = Path(__file__).parent.parent / "data-src" / "framework_arguments.csv"
 ROWS = [row for row in csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()) if row["cause"]]

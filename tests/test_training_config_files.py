@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from npulint.assemble.cursors import scope_at
-from npulint.training_config.provenance.tracer import Tracer
+from npulint.commands.training_config.tracer import Tracer
+from npulint.model.values.cursors import scope_at
 from tests.config_support import Laid
 
 YOLO_TRAIN = """

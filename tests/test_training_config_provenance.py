@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npulint.assemble.cursors import scope_at
+from npulint.commands.training_config.provenance.plain import ValuePairs, canonical, show
+from npulint.commands.training_config.tracer import Tracer
 from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table
 from npulint.facts.recipe import Traced
-from npulint.training_config.provenance.plain import ValuePairs, canonical, show
-from npulint.training_config.provenance.tracer import Tracer
+from npulint.model.values.cursors import scope_at
 from tests.provenance_support import Started
 
 TRAIN = """

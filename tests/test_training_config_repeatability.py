@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.assemble.build import assembled
+from npulint.commands.build import assembled
+from npulint.commands.check.temp_project import materialize
+from npulint.commands.training_config.repeatability import random_facts
 from npulint.facts.model import Fact
 from npulint.read.files import load, read
-from npulint.temp_project import materialize
-from npulint.training_config.repeatability import random_facts
 
 
 def facts(files: dict[str, str]) -> list[Fact]:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npulint.commands.training_config.setting_parts import _RULES
+from npulint.commands.training_config.settings import setting_part, settings
+from npulint.commands.training_config.tracer import Tracer
 from npulint.facts.recipe import ITEM_OF, TrainingSetting
-from npulint.training_config.provenance.tracer import Tracer
-from npulint.training_config.setting_parts import _RULES
-from npulint.training_config.settings import setting_part, settings
 from tests.config_support import Laid
 from tests.provenance_support import Started
 

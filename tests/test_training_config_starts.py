@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.context import Context
-from npulint.training_config.starts import FULL, OTHER, PLAIN, SHORT, devices, paired_starts, purpose, start_of
+from npulint.commands.training_config.starts import FULL, OTHER, PLAIN, SHORT, devices, paired_starts, purpose, start_of
+from npulint.model.values.context import Context
 from tests.provenance_support import Started
 
 _SCRIPT = "import argparse\nimport torch\np = argparse.ArgumentParser()\np.add_argument('--lr')\np.parse_args()\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from npulint.commands.check.pipeline import facts_of
 from npulint.facts.model import Fact
-from npulint.pipeline import facts_of
 
 _HEAD = """
 import torch

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from npulint.cli.main import main
 from npulint.fakes.scratch import Scratch
+from npulint.hosts.cli.main import main
 from tests.daily import parameters
 from tests.live_support import installed, line_of
 
@@ -176,7 +176,7 @@ def test_waits_in_libraries_name_their_function(tmp_path: Path, capsys: pytest.C
 def test_check_imports_nothing_of_it(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(_HEAD + _LOOP)
     text = (
-        "import sys\nfrom npulint.cli.main import main\nmain(['check', '--no-cache', 'train.py'])\n"
+        "import sys\nfrom npulint.hosts.cli.main import main\nmain(['check', '--no-cache', 'train.py'])\n"
         "print([name for name in sys.modules if name.startswith(('torch', 'npulint.fakes', 'npulint.live'))])"
     )
     where = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cli.main import main
+from npulint.hosts.cli.main import main
 from tests.daily import parameters
 from tests.live_support import installed, line_of
 from tests.try_faults import FAULTS

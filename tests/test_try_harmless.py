@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cli.main import main
 from npulint.fakes.supervision.kernel_guard import can_refuse_writing
+from npulint.hosts.cli.main import main
 from tests.live_support import installed
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.errors import NpulintError
+from npulint.core.errors import NpulintError
 from npulint.fakes.supervision.supervised import Program, Supervised, supervised
 from npulint.fakes.supervision.supervisor import remove_folder
 from npulint.fakes.trial import GUARDS

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from npulint.cli.main import main
 from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.fakes.desync import desync
 from npulint.fakes.merging import merged
 from npulint.fakes.orders import RECORDING, Called, Ended
 from npulint.fakes.ranks import Part
-from npulint.read.graph.torch.recorded import written
+from npulint.graphs.read.torch.recorded import written
+from npulint.hosts.cli.main import main
 from tests.daily import parameters
 from tests.live_support import installed, line_of
 

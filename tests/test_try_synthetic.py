@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from npulint.cli.main import main
 from npulint.fakes.torch.synthetic.absent import says_absent
 from npulint.fakes.torch.synthetic.hub_datasets import known
 from npulint.fakes.torch.synthetic.hub_models import type_of
+from npulint.hosts.cli.main import main
 from tests.live_support import installed
 
 _LOOP = """

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from npulint.cli.main import main
 from npulint.fakes.tensorflow.absent import absent_from
 from npulint.fakes.tensorflow.records import Failure
 from npulint.fakes.tensorflow.stops import reason_of
+from npulint.hosts.cli.main import main
 from tests.daily import parameters
 from tests.live_support import installed, line_of
 from tests.test_fix_runs_programs import tensorflow1

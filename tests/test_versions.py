@@ -11,14 +11,14 @@ import msgspec
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from npulint.assemble.versions.specifiers import specifier_of
-from npulint.assemble.versions.stacks import stacks, unmatched
-from npulint.cli.host import system
-from npulint.cli.main import main
 from npulint.data.version_matrix import known_releases, lacks_aarch64, packages_with_needs, releases_of
+from npulint.hosts.cli.host import system
+from npulint.hosts.cli.main import main
 from npulint.read.dependency import read_dependency
 from npulint.read.packages import Dependency, PythonVersion, RequirementsFile
-from npulint.read.shell import read_shell
+from npulint.read.shell_script import read_shell
+from npulint.recognizers.versions.specifiers import specifier_of
+from npulint.recognizers.versions.stacks import stacks, unmatched
 
 CODES = "NPU3161,NPU3165,NPU3166,NPU3167,NPU3168,NPU3169,NPU3183,NPU3184"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from npulint.settings import TARGET_KEYS
+from npulint.judge.settings import TARGET_KEYS
 from scripts.bundle_vscode import bundle
 from tests.vscode_support import EXTENSION, Host, Window, chromium, copied, npm, server_program, until
 
@@ -24,13 +24,15 @@ model = torch.nn.Linear(2, 2).cuda()
 
 
 def test_the_problem_matcher_is_the_one_of_the_task_that_init_writes() -> None:
-    tasks = json.loads((EXTENSION.parent.parent / "npulint/integrations/vscode-tasks.json").read_text(encoding="utf-8"))
+    tasks = json.loads(
+        (EXTENSION.parent.parent / "npulint/hosts/integrations/vscode-tasks.json").read_text(encoding="utf-8")
+    )
     (matcher,) = MANIFEST["contributes"]["problemMatchers"]
     assert tasks["tasks"][0]["problemMatcher"] == {k: v for k, v in matcher.items() if k not in ("name", "label")}
 
 
 def test_the_settings_are_those_of_the_server() -> None:
-    from npulint.server import configuration
+    from npulint.hosts.server import configuration
 
     properties = MANIFEST["contributes"]["configuration"]["properties"]
     own = {"enable", "path", "args", "trace.server"}

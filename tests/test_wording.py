@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import pytest
 import yaml
 
-from npulint.catalogue.load import load_catalogue
-from npulint.cli.commands import COMMANDS
-from npulint.options import OPTIONS
+from npulint.commands.settings.options import OPTIONS
+from npulint.hosts.cli.commands import COMMANDS
+from npulint.judge.catalogue.load import load_catalogue
 from scripts.docsite import words
 from tests.surface_support import call
 from tests.wording_support import ROOT, banned, check_texts, engine_texts, item_texts, raised_texts

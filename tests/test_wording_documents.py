@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.catalogue.forms import PLURALS
+from npulint.judge.catalogue.forms import PLURALS
 from tests.test_wording import wrong
 from tests.wording_support import CODE, ROOT, banned, check_texts, document_texts, log_message_texts
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.problems import CatalogueError, CatalogueProblem
-from npulint.errors import ConfigError
-from npulint.pipeline import run
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import run
+from npulint.core.check_problems import CatalogueError, CatalogueProblem
+from npulint.core.errors import ConfigError
+from npulint.judge.settings import Settings
 
 _TRAIN = "import tensorflow as tf\nloss = net()\ntf.train.AdamOptimizer().minimize(loss)\nsess = tf.Session()\n"
 

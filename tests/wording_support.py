@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import npulint
-from npulint.catalogue.check import Check, Query
-from npulint.catalogue.load import load_catalogue
+from npulint.core.texts import FAMILIES, table
 from npulint.data.error_patterns import patterns
-from npulint.texts import FAMILIES, table
+from npulint.judge.catalogue.check import Check, Query
+from npulint.judge.catalogue.load import load_catalogue
 
 PACKAGE = Path(npulint.__file__).parent
 ROOT = PACKAGE.parent

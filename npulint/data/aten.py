@@ -8,9 +8,9 @@ from typing import Literal
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data import chips, lazy_table
 from npulint.data.releases import torch_releases
-from npulint.lazy_regex import lazy_compile
 
 FALLS = frozenset(("cpu", "cpu_out"))
 """Verdicts for operators that run on the CPU."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 
 class Chip(msgspec.Struct, frozen=True):

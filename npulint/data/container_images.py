@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.chips import chip
-from npulint.lazy_regex import lazy_compile
 
 Software = Literal["ascend", "cuda", "other", "unknown"]
 

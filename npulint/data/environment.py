@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.similar import may_help, similar
 from npulint.data import table
-from npulint.lazy_regex import lazy_compile
-from npulint.similar import may_help, similar
 
 ALLOCATOR = "PYTORCH_NPU_ALLOC_CONF"
 VariableStatus = Literal["active", "debug", "deprecated", "obsolete", "cuda"]

@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data import known_prefix, lazy_table
-from npulint.lazy_regex import lazy_compile
 
 Support = Literal["native", "none", "transfer"]
 _TRAINER = lazy_compile(r"(?:Trainer|Runner|DataParallel|Accelerator|PartialState|notebook_launcher|\.build_runner)$")

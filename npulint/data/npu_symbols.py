@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import Literal
 
+from npulint.core.similar import may_help, similar
 from npulint.data import lazy_table
 from npulint.data.names import canonical, star_exports
 from npulint.data.releases import standing
-from npulint.similar import may_help, similar
 
 ROOTS = ("npu_bridge", "npu_device")
 _FIRST = ("npu_bridge.npu_init", "npu_device")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data import lazy_table
 from npulint.data.host_ops import host_ops
-from npulint.lazy_regex import lazy_compile
 
 _GRADIENT = lazy_compile(r"(?:Grad(?:WithArgmax|Grad)?|Backprop(?:Input|Filter)?|Backward)(?=(?:V\d+|D|Ex)*$)")
 _RELEASE = lazy_compile(r"(?:V\d+|D|Ex|Native)$")

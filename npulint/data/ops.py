@@ -6,9 +6,9 @@ from functools import cache
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.similar import may_help, similar
 from npulint.data import lazy_table
-from npulint.lazy_regex import lazy_compile
-from npulint.similar import may_help, similar
 
 _TYPE = lazy_compile(r"_?[A-Z][A-Za-z0-9_]*")
 _SUFFIX = lazy_compile(r"(D|Ex|V\d)$")

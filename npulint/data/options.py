@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from npulint.core.similar import may_help, similar
 from npulint.data import lazy_table
-from npulint.similar import may_help, similar
 
 MECHANISMS = ("session_key", "run_config", "npu_options")
 _CLOSE = 0.7

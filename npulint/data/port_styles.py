@@ -9,7 +9,7 @@ from functools import cache
 import msgspec
 
 STEPS = ("device", "distribution", "precision", "optimizer", "data", "libraries", "launch", "environment")
-"""The steps of a port that fixes belong to, in order; the last step is the README (`npulint.port.readme`)."""
+"""The steps of a port that fixes belong to, in order; the last step is the README (`npulint.commands.port.readme`)."""
 
 
 class TopicRow(msgspec.Struct, frozen=True):

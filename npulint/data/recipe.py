@@ -11,10 +11,10 @@ from functools import cache, lru_cache
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data import table
 from npulint.data.names import canonical
 from npulint.data.recipe_tables import NOTHING, SPELLING, Plain, RecipeRow, sheet, signature_of
-from npulint.lazy_regex import lazy_compile
 
 FRAMEWORKS = ("tensorflow", "torch")
 _TABLES = (*FRAMEWORKS, "host")

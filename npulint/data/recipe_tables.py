@@ -37,8 +37,8 @@ from typing import Any
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data import table
-from npulint.lazy_regex import lazy_compile
 
 Plain = str | int | float | bool | None | tuple["Plain", ...]
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data import lazy_table
-from npulint.lazy_regex import lazy_compile
 
 Release = tuple[int, ...]
 Standing = Literal["yes", "later", "gone", "unknown"]

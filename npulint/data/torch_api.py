@@ -6,9 +6,9 @@ from functools import cache, lru_cache
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data import lazy_table
 from npulint.data.releases import Release, torch_releases
-from npulint.lazy_regex import lazy_compile
 
 _STATES = {"n": "no", "p": "partial", "y": "yes", "-": "unknown", "": "unknown"}
 # Certainly a tensor: the result of a torch function, through methods and tuple elements.

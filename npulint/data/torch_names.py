@@ -10,8 +10,8 @@ from functools import cache, lru_cache
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data import known_prefix, lazy_table
-from npulint.lazy_regex import lazy_compile
 
 ROOTS = frozenset(("torch", "torch_npu", "apex"))
 # Modules of one class each, named after it: the parent package exports the class.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.version_matrix import releases_of
-from npulint.lazy_regex import lazy_compile
 
 if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet

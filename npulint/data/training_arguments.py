@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data import lazy_table
-from npulint.lazy_regex import lazy_compile
 
 Effect = Literal["refused", "ignored", "slow", "wrong", "cpu", "fine"]
 UNSET = "unset"

@@ -6,10 +6,10 @@ import codecs
 import os
 import zlib
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.run_columns import form_of_header, plain
 from npulint.discover.graphs import HEAD
 from npulint.discover.safe_open import read_head
-from npulint.lazy_regex import lazy_compile
 
 # PROF_<number>_<time>_<letters>, often shortened by hand; JOB<letters> until 2020
 _FOLDER = lazy_compile(

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from npulint.core.links import holds_home, repository
 from npulint.discover.paths import local
 from npulint.discover.projects import ProjectRoots, marked_root
-from npulint.links import holds_home, repository
 
 
 class Boundary:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.training_arguments import file_signatures
 from npulint.discover.manifests import describes_containers
-from npulint.lazy_regex import lazy_compile
 
 MOST = 64 * 1024
 """Maximum bytes of a configuration that starts a training; larger files are data."""

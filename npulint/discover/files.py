@@ -9,7 +9,7 @@ from itertools import islice
 
 import msgspec
 
-from npulint.atomic_files import is_temporary
+from npulint.core.atomic_files import is_temporary
 from npulint.discover.boundary import Boundary
 from npulint.discover.candidates import Candidates
 from npulint.discover.file_filter import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.discover.safe_open import is_regular, read_head
-from npulint.lazy_regex import lazy_compile
 
 HEAD = 64 * 1024
 """Bytes of a text file that are examined."""

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.links import below
 from npulint.discover.safe_open import read_head
-from npulint.lazy_regex import lazy_compile
-from npulint.links import below
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

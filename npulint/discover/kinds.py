@@ -7,7 +7,7 @@ import re
 
 import msgspec
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 _EXACT = {
     "setup.py": ("python", "dependency"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 _SERVICES = lazy_compile(rb"(?m)^services:[ \t]*(?:#.*)?$")
 _SERVICE = lazy_compile(rb"(?m)^[ \t]+(?:image|build):")

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.links import leads_out
 from npulint.discover.kinds import REQUIREMENTS
 from npulint.discover.safe_open import read_head
-from npulint.lazy_regex import lazy_compile
-from npulint.links import leads_out
 
 if TYPE_CHECKING:
     from npulint.discover.kinds import SourceFile

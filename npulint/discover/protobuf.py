@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 _OPERATOR = lazy_compile(rb"[A-Za-z_][\w.>/-]*")
 _FUNCTION = lazy_compile(rb"[A-Za-z_][^\x00-\x20\x7f]*")  # TensorFlow names some after ``<lambda>``

@@ -7,9 +7,9 @@ import re
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.links import below, repository
 from npulint.discover.safe_open import read_regular
-from npulint.lazy_regex import lazy_compile
-from npulint.links import below, repository
 
 _LIMIT = 4 * 1024 * 1024  # bytes of packed references
 _COMMIT = lazy_compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")

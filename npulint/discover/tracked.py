@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 
+from npulint.core.links import below
 from npulint.discover.git_index import tracked_paths
 from npulint.discover.ignore import Chain, IgnoreRules
 from npulint.discover.kinds import CODE, CONFIGURATION, possible_kinds
 from npulint.discover.safe_open import read_head
-from npulint.links import below
 
 _TAKEN = CODE.union(CONFIGURATION)
 _GENERATED = frozenset(

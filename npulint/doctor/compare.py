@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.read.artifacts.machine.snapshot import Snapshot
+from npulint.runs.read.machine.snapshot import Snapshot
 
 _OWN = frozenset(
     """host.name host.shared_memory_mb host.memory_gb network.addresses network.listening network.own_name_at

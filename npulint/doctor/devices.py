@@ -8,7 +8,7 @@ import re
 import msgspec
 
 from npulint.doctor.machine import Machine, Ran
-from npulint.read.artifacts.machine.snapshot import Device, Node, Tool
+from npulint.runs.read.machine.snapshot import Device, Node, Tool
 
 LIMIT = 5.0
 """Seconds for npu-smi."""

@@ -9,7 +9,7 @@ import tempfile
 
 from npulint.data.environment import is_of_npu, variable
 from npulint.doctor.machine import Machine
-from npulint.read.artifacts.machine.snapshot import Disk, Host, Network
+from npulint.runs.read.machine.snapshot import Disk, Host, Network
 
 _CGROUPS = (("kubepods", "kubernetes"), ("docker", "docker"), ("containerd", "containerd"), ("lxc", "lxc"))
 _PATHS = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "ASCEND_AICPU_PATH", "ATB_HOME_PATH")

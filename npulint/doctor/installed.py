@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from npulint.doctor.machine import Machine, pairs
-from npulint.read.artifacts.machine.snapshot import Driver, Package
-from npulint.read.artifacts.machine.versions import ordered
+from npulint.runs.read.machine.snapshot import Driver, Package
+from npulint.runs.read.machine.versions import ordered
 
 _DEFAULT = "/usr/local/Ascend"
 _SERIES = re.compile(r"V\d+R\d+C\d+")

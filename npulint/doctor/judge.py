@@ -7,16 +7,16 @@ import shlex
 
 import msgspec
 
-from npulint.cache import open_cache
-from npulint.catalogue.check import MACHINE, Catalogue
+from npulint.commands.check.project_results import Evaluator
+from npulint.core.cache import open_cache
 from npulint.data.environment import is_of_npu, variable
 from npulint.data.version_matrix import packages_with_needs, releases_of
 from npulint.discover.kinds import SourceFile
-from npulint.findings import SEVERITIES, Finding
-from npulint.project_results import Evaluator
-from npulint.read.artifacts.machine.snapshot import Snapshot, encoded
-from npulint.read.artifacts.machine.toolkits import active, for_npu
-from npulint.settings import Settings
+from npulint.judge.catalogue.check import MACHINE, Catalogue
+from npulint.judge.findings import SEVERITIES, Finding
+from npulint.judge.settings import Settings
+from npulint.runs.read.machine.snapshot import Snapshot, encoded
+from npulint.runs.read.machine.toolkits import active, for_npu
 
 SNAPSHOT, VARIABLES, PACKAGES, PROGRAM = "machine.json", "environment.sh", "environment.yml", "train.py"
 """The files, never written, by which a machine is described to the checks."""

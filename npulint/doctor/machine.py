@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from npulint.processes import neutral_environment, neutral_folder
+from npulint.core.processes import neutral_environment, neutral_folder
 
 _MOST = 1 << 20  # bytes of a file
 _MB = 1 << 20

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 
+from npulint.core.texts import count, say
 from npulint.doctor.report import Report, summary, verdict
-from npulint.findings import SEVERITIES, Finding, RunResult
-from npulint.read.artifacts.machine.snapshot import Snapshot
-from npulint.read.artifacts.machine.toolkits import active, for_npu
-from npulint.report.document.html import markup
+from npulint.judge.findings import SEVERITIES, Finding, RunResult
 from npulint.report.document.model import Block, Cell, CodeCell, Facts, Paragraph, Section, Table
+from npulint.report.html.document import markup
 from npulint.report.html.frame import Frame, framed
 from npulint.report.html.markup import escape_html, identifier, inline_markdown, outside, paragraph, section
 from npulint.report.html.page import Page
 from npulint.report.html.verdict import ReadinessVerdict, answered
 from npulint.report.view import ReportView
-from npulint.texts import count, say
+from npulint.runs.read.machine.snapshot import Snapshot
+from npulint.runs.read.machine.toolkits import active, for_npu
 
 _TONES = {"error": "blocked", "warning": "open", "note": "ready", "": "ready"}
 

@@ -10,11 +10,11 @@ import os
 import re
 import sys
 
+from npulint.core.errors import NpulintError
+from npulint.core.processes import own_interpreter
+from npulint.core.texts import say
 from npulint.doctor.machine import Machine
-from npulint.errors import NpulintError
-from npulint.processes import own_interpreter
-from npulint.read.artifacts.machine.snapshot import Operator, Python
-from npulint.texts import say
+from npulint.runs.read.machine.snapshot import Operator, Python
 
 _LIMIT = 10.0
 _METADATA = re.compile(r"(.+?)-([^-]+)(?:-py[\d.]+)?\.(?:dist|egg)-info")

@@ -8,7 +8,7 @@ from typing import Any
 
 from npulint.doctor.host import name_of
 from npulint.doctor.machine import Machine
-from npulint.read.artifacts.machine.snapshot import RankTable
+from npulint.runs.read.machine.snapshot import RankTable
 
 
 def rank_table(machine: Machine, own: set[str]) -> RankTable | None:

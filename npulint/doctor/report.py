@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from npulint.core.texts import count, say
 from npulint.doctor.compare import Difference
-from npulint.findings import SEVERITIES, Finding
-from npulint.read.artifacts.machine.snapshot import Host, Snapshot
-from npulint.read.artifacts.machine.toolkits import active, for_npu
+from npulint.judge.findings import SEVERITIES, Finding
 from npulint.report.terminal import cells, wrap
-from npulint.texts import count, say
+from npulint.runs.read.machine.snapshot import Host, Snapshot
+from npulint.runs.read.machine.toolkits import active, for_npu
 
 _WIDTH = 110
 _TITLE = 12  # columns

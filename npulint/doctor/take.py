@@ -10,7 +10,7 @@ from npulint.doctor import host, installed, ranks
 from npulint.doctor.devices import nodes, npu_smi
 from npulint.doctor.machine import Machine
 from npulint.doctor.python import operator, python
-from npulint.read.artifacts.machine.snapshot import FORMAT, Device, Snapshot
+from npulint.runs.read.machine.snapshot import FORMAT, Device, Snapshot
 
 
 def take(machine: Machine, interpreter: str = "", deep: float | None = None, lang: str = "en") -> Snapshot:

@@ -1,7 +1,7 @@
 """Syntax facts of one Python source: blocks, calls, bindings and imports as plain data.
 
 A reader fills these records once per file; they hold no syntax nodes, so they can be cached and sent
-between processes. Names are kept as written ("tf.nn.top_k"); `npulint.assemble` gives them meaning.
+between processes. Names are kept as written ("tf.nn.top_k"); `npulint.model` gives them meaning.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Fact(msgspec.Struct, eq=False, dict=True):
 
     @property
     def scope(self) -> Any:
-        """The block of Python code that it is in (`npulint.assemble.cursors.Scope`); None for other facts."""
+        """The block of Python code that it is in (`npulint.model.values.cursors.Scope`); None for other facts."""
         return None
 
     def copy(self) -> Fact:

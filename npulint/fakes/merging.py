@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.assemble.graph.stops import STOP
 from npulint.facts.graph import Body, Graph, Node, NodeNames
 from npulint.fakes.desync import Desync, desync
 from npulint.fakes.orders import Ended
 from npulint.fakes.ranks import Part
+from npulint.graphs.facts.stops import STOP
+from npulint.graphs.read.torch.recorded import read_recorded
 from npulint.live.course import FORMAT as COURSE
 from npulint.live.course import Course, read
-from npulint.read.graph.torch.recorded import read_recorded
 
 _BEST = "error exit time stuck lost steps backward batches end others".split()
 _Key = tuple[object, ...]

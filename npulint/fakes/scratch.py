@@ -7,8 +7,8 @@ import shutil
 
 import msgspec
 
-from npulint.errors import NpulintError
-from npulint.texts import say
+from npulint.core.errors import NpulintError
+from npulint.core.texts import say
 
 _LEFT_OUT = frozenset(".git .hg .svn .venv venv node_modules __pycache__ .mypy_cache .pytest_cache .ruff_cache".split())
 _LARGEST = 2 << 20  # bytes of a file that is copied; larger ones are linked

@@ -8,7 +8,8 @@ import signal
 
 import msgspec
 
-from npulint.errors import NpulintError
+from npulint.core.errors import NpulintError
+from npulint.core.texts import say
 from npulint.facts.graph import Graph, NodeFrame
 from npulint.fakes import ranks
 from npulint.fakes.home import stand_in
@@ -18,7 +19,6 @@ from npulint.fakes.orders import DEVICES, ORDER, RELEASE, Ended, Order
 from npulint.fakes.scratch import Scratch
 from npulint.fakes.supervision.supervised import Supervised, supervised
 from npulint.live.course import Course
-from npulint.texts import say
 
 GUARDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_path", "trial")
 GRACE = 20  # seconds beyond the limit until a process that does not end is killed

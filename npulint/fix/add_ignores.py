@@ -9,10 +9,11 @@ import msgspec
 
 from npulint.discover.paths import local
 from npulint.discover.safe_open import read_regular
-from npulint.findings import Finding
 from npulint.fix.ignoring import Style, ignore_here, style_of
-from npulint.fix.model import FileChange, FixRefused
+from npulint.fix.model import FixRefused
 from npulint.fix.source import SourceDocument
+from npulint.judge.findings import Finding
+from npulint.judge.fix_results import FileChange
 
 REASON = "TODO: say why"
 """The placeholder for the reason: ASCII, because a comment must not change the encoding of a file."""

@@ -9,12 +9,12 @@ import msgspec
 
 from npulint.data.port_styles import is_neutral
 from npulint.facts.model import Span
-from npulint.findings import Edit, Finding, FixEdit, FixStep
 from npulint.fix.fix_pass import Planner
 from npulint.fix.helper_module import HELPER, HelperModule
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.respelling import mentions_npu, respelled
 from npulint.fix.spelling import Spelling
+from npulint.judge.findings import Edit, Finding, FixEdit, FixStep
 
 _SCALER = "torch.npu.amp.GradScaler"
 _FOR_NPU = re.compile(r"(?i)(?<![a-z])npus?(?![a-z])")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from npulint.facts.model import Span
-from npulint.findings import Edit
+from npulint.judge.findings import Edit
 
 
 def closed_up(text: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from npulint.findings import Edit
 from npulint.fix.fix_workspace import FixWorkspace
 from npulint.fix.model import FixRefused, Text
 from npulint.fix.python.aligned import realigned
@@ -11,6 +10,7 @@ from npulint.fix.python.tree import Tree, tree_of
 from npulint.fix.python.unused import looks_up, without_unused
 from npulint.fix.source import edited_text
 from npulint.fix.verify import objection
+from npulint.judge.findings import Edit
 
 _CleanedUp = tuple[dict[str, bytes], dict[str, tuple[Edit, ...]]]
 

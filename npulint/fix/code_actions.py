@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 
 from npulint.discover.kinds import is_mixlist, kinds_by_content, kinds_of
 from npulint.facts.model import Span
-from npulint.findings import Edit, Finding
 from npulint.fix.fix_pass import Documents, made, proposals
 from npulint.fix.imports import merged_imports
 from npulint.fix.model import FixRefused, Plan
 from npulint.fix.plan import planned
 from npulint.fix.source import SourceDocument
+from npulint.judge.findings import Edit, Finding
 
 
 class DecodedFiles:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 from npulint.discover.paths import shown
-from npulint.fix.model import FileChange
+from npulint.judge.fix_results import FileChange
 
 _CONTEXT = 3  # lines before and behind a change
 _LONG = 2000  # lines; in longer stretches what repeats itself often is not matched, which would take minutes

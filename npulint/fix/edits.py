@@ -10,9 +10,9 @@ from itertools import pairwise
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.findings import SEVERITIES, Edit, Finding, FixEdit
 from npulint.fix.blanks import closed_up
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
+from npulint.judge.findings import SEVERITIES, Edit, Finding, FixEdit
 
 ImportMerger = Callable[[Text, Sequence[ImportRequest]], tuple[Edit, ...]]
 """From a text and import requests to edits; raises `FixRefused`."""

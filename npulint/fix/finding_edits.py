@@ -7,11 +7,11 @@ from collections.abc import Callable
 import msgspec
 
 from npulint.discover.safe_open import read_regular
-from npulint.findings import Finding, RunResult
 from npulint.fix.code_actions import DecodedFiles, edits_of
 from npulint.fix.model import FixRefused
+from npulint.judge.findings import Finding, RunResult
+from npulint.judge.settings import Settings
 from npulint.read.files import LIMIT
-from npulint.settings import Settings
 
 
 def with_edits(result: RunResult, settings: Settings) -> RunResult:

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.findings import Edit, Finding, FixEdit
 from npulint.fix.edits import CheckInFile, CompatibleFixes, ImportMerger, Proposal, coherent
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.source import SourceDocument, edited_text
 from npulint.fix.verify import objection
+from npulint.judge.findings import Edit, Finding, FixEdit
 
 Documents = Callable[[str], SourceDocument]
 """From a path to its current document; raises `FixRefused` if it may not be edited."""

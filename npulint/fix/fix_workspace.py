@@ -8,12 +8,13 @@ import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.facts.model import FileFacts
-from npulint.findings import Edit
-from npulint.fix.model import FileChange, FixRefused
+from npulint.fix.model import FixRefused
 from npulint.fix.source import SourceDocument
-from npulint.lazy_regex import lazy_compile
+from npulint.judge.findings import Edit
+from npulint.judge.fix_results import FileChange
 from npulint.read.files import LoadedFile, load
 
 _FIRST = ("python", "notebook", "shell", "mixlist", "dockerfile", "cuda", "dependency", "configuration", "data")

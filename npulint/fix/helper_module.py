@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 HELPER = "torch_device"
 _INSTALLED = ("setup.py", "setup.cfg", "pyproject.toml")

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.findings import FixEdit
 from npulint.fix.edits import CheckInFile, Proposal
 from npulint.fix.fix_pass import PassResult, RefusedFix
 from npulint.fix.fix_workspace import FixWorkspace
 from npulint.fix.verify import carried, stretches
+from npulint.judge.findings import FixEdit
 
 Verbs = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 """The verbs and arguments of a fix, without places."""

@@ -1,8 +1,7 @@
 """Edits that insert suppression comments.
 
-Every edit is verified first: the comment must suppress the finding according to `npulint.postprocess.comments`, and the
-code must stay the same.
-"""
+Every edit is verified first: the comment must suppress the finding according to `npulint.judge.postprocess.comments`,
+and the code must stay the same."""
 
 from __future__ import annotations
 
@@ -17,10 +16,10 @@ import msgspec
 
 from npulint.discover.kinds import kinds_by_content, kinds_of
 from npulint.facts.model import FileFacts, Span
-from npulint.findings import Edit, Finding
-from npulint.postprocess.comments import suppress
-from npulint.postprocess.engine import ENGINE_RULES
-from npulint.postprocess.removal import applied
+from npulint.judge.findings import Edit, Finding
+from npulint.judge.postprocess.comments import suppress
+from npulint.judge.postprocess.engine import ENGINE_RULES
+from npulint.judge.postprocess.removal import applied
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.tokens import ShellOperator, Word
 from npulint.read.source import comments
@@ -168,7 +167,7 @@ def _silences(finding: Finding, lines: Sequence[str], style: Style) -> bool:
 
 
 def _statements(lines: Sequence[str], style: Style) -> list[tuple[int, int]]:
-    from npulint.postprocess.statements import long_commands, long_statements
+    from npulint.judge.postprocess.statements import long_commands, long_statements
 
     if style.kind == "python":
         return long_statements(lines)

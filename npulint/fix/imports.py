@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from npulint.data.names import star_exports
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused, ImportRequest, Text
 from npulint.fix.python.sections import import_place, put
 from npulint.fix.python.statements import listed_names
 from npulint.fix.python.tree import Tree, parsed, tree_of
+from npulint.judge.findings import Edit
 
 _LIMIT = 120  # columns of a line that is not broken
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Span
-from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.renaming import whole
 from npulint.fix.script import Script
 from npulint.fix.yaml_entries import without_entry
-from npulint.lazy_regex import lazy_compile
+from npulint.judge.findings import Edit, FixStep
 
 _BEHIND = lazy_compile(r"[ \t]+[#;].*\Z|[ \t]*;.*\Z")  # a marker of the environment, a comment
 _NAME = lazy_compile(r"[A-Za-z0-9][\w.-]*(?:[ \t]*\[[^\]\n]*\])?")

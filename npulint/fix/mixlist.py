@@ -9,9 +9,9 @@ from collections.abc import Callable
 from itertools import accumulate
 
 from npulint.facts.model import Span
-from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.tree import Tree, tree_of
+from npulint.judge.findings import Edit, FixStep
 from npulint.read.json_tree import JsonNode, Lines, parse_json
 from npulint.read.mixlist import ACTIONS, LISTS
 

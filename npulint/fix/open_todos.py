@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.findings import SEVERITIES, Finding
-from npulint.fix.model import Fixed
+from npulint.judge.findings import SEVERITIES, Finding
+from npulint.judge.fix_results import Fixed
 
 _Key = tuple[str, str, str]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from npulint.findings import Edit, FixEdit, FixStep
 from npulint.fix.edits import coherent
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
+from npulint.judge.findings import Edit, FixEdit, FixStep
 
 Texts = Callable[[str], Text]
 _ACROSS = ("mixlist", "mixed_precision", "ranks", "sibling")  # verbs that may change several files

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from npulint.findings import Edit
+from npulint.core.lazy_regex import lazy_compile
 from npulint.fix.model import FixRefused
 from npulint.fix.script import Script, Statement
-from npulint.lazy_regex import lazy_compile
+from npulint.judge.findings import Edit
 from npulint.read.shell.tokens import Word
 
 _LAUNCHERS = frozenset(("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "horovodrun"))

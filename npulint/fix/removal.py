@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from npulint.findings import Edit
+from npulint.core.lazy_regex import lazy_compile
 from npulint.fix.model import FixRefused
 from npulint.fix.script import OPENERS, TESTED, Script, Statement
-from npulint.lazy_regex import lazy_compile
-from npulint.read.shell.facts import DECLARES
+from npulint.judge.findings import Edit
 from npulint.read.shell.tokens import Word
+from npulint.read.shell_script import DECLARES
 
 _BLANKS = lazy_compile(r"(?:\\\n|\s)*")
 _CODE = lazy_compile(r"[=$;|&`]|\bexport\b|\bpython")

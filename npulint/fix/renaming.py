@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused
 from npulint.fix.script import Script
-from npulint.read.shell.facts import DECLARES
+from npulint.judge.findings import Edit
 from npulint.read.shell.tokens import Word
+from npulint.read.shell_script import DECLARES
 
 
 def renamed(script: Script, number: int, part: str, to: str) -> list[Edit]:

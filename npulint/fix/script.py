@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused
+from npulint.judge.findings import Edit
 from npulint.read.json_tree import Lines
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.tokens import REDIRECTIONS, ShellLine, ShellOperator, Word

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Span
-from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.rank_loop import in_ranks
 from npulint.fix.removal import without
 from npulint.fix.renaming import renamed, retexted
 from npulint.fix.script import JOINTS, OPENERS, Script, Statement
-from npulint.lazy_regex import lazy_compile
+from npulint.judge.findings import Edit, FixStep
 from npulint.read.shell.tokens import Word
 
 _QUOTED = lazy_compile(r"\"[^\"\\$`]*\"|'[^']*'")

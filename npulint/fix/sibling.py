@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable
 
-from npulint.assemble.launches.npu_names import launcher_for_npu
 from npulint.facts.model import Span
-from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, Plan, Text
+from npulint.judge.findings import Edit, FixStep
+from npulint.model.launches.npu_names import launcher_for_npu
 
 
 def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:

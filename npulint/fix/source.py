@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Span
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused, Text
-from npulint.lazy_regex import lazy_compile
+from npulint.judge.findings import Edit
 from npulint.read.source import DecodedSource, decode
 
 _LINE = lazy_compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)", re.DOTALL)

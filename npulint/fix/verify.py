@@ -8,9 +8,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
 
-from npulint.findings import Edit
 from npulint.fix.model import Text
-from npulint.fix.python.syntax import syntax
+from npulint.fix.python_syntax import syntax
+from npulint.judge.findings import Edit
 
 Stretch = tuple[int, int, int, int]
 """An edited range: start and end offsets before and after."""

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 
-from npulint.atomic_files import Folder, name_of_copy, temporary
-from npulint.fix.model import FileChange
-from npulint.whole_files import liken, overwrite
+from npulint.core.atomic_files import Folder, name_of_copy, temporary
+from npulint.core.whole_files import liken, overwrite
+from npulint.judge.fix_results import FileChange
 
 _LIMIT = 40_000_000  # bytes; files of twice that size are never evaluated
 

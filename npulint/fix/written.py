@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import msgspec
 
-from npulint.atomic_files import sweep
-from npulint.findings import RunResult
-from npulint.fix.model import FileChange, Fixed, FixResult, Refusal
+from npulint.core.atomic_files import sweep
 from npulint.fix.write import UnwrittenError, write_together
+from npulint.judge.findings import RunResult
+from npulint.judge.fix_results import FileChange, Fixed, FixResult, Refusal
 
 _TOGETHER = 200  # files; each needs two descriptors, and systems permit about a thousand
 

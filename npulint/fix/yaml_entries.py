@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Span
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused
-from npulint.lazy_regex import lazy_compile
+from npulint.judge.findings import Edit
 
 _ENTRY = lazy_compile(
     r"(?P<indent> *)[\w.+/-]+:[ \t]+"

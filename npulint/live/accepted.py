@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from npulint.baseline import VERSION, Document, read_document, write_accepted
-from npulint.errors import ConfigError
-from npulint.findings import Finding
-from npulint.postprocess.identity import line_text
-from npulint.source_lines import LineProvider
+from npulint.core.errors import ConfigError
+from npulint.judge.baseline import VERSION, Document, read_document, write_accepted
+from npulint.judge.findings import Finding
+from npulint.judge.postprocess.identity import line_text
+from npulint.judge.source_lines import LineProvider
 
 
 class Accepted(msgspec.Struct, frozen=True, order=True):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.findings import Finding, Fix
-from npulint.step_summary import StepOperator, StepSummary, StepWait
-from npulint.texts import say
+from npulint.core.texts import say
+from npulint.judge.findings import Finding, Fix
+from npulint.judge.summaries.step_summary import StepOperator, StepSummary, StepWait
 
 _CHECK = "library-waits-for-the-npu"
 _LISTED = 3

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from npulint.catalogue.check import GRAPH, Catalogue
+from npulint.core.texts import say
 from npulint.discover.paths import local
-from npulint.findings import Finding, RunResult
-from npulint.postprocess.merge_graph_findings import of_graph
-from npulint.step_summary import StepDifference, StepFinding, StepSummary
-from npulint.texts import say
+from npulint.judge.catalogue.check import GRAPH, Catalogue
+from npulint.judge.findings import Finding, RunResult
+from npulint.judge.postprocess.merge_graph_findings import of_graph
+from npulint.judge.summaries.step_summary import StepDifference, StepFinding, StepSummary
 
 _MOST = 200  # findings of the source check
 _KINDS = {"host_sync": "wait", "unsupported_op": "operator", "dynamic_shape": "shape"}

@@ -9,34 +9,35 @@ from functools import partial
 
 import msgspec
 
-from npulint.assemble.build import Assembled, assembled, graphs_in
-from npulint.assemble.graph.graph_fact import GraphFact
-from npulint.assemble.programs import Program
-from npulint.catalogue.check import GRAPH, Catalogue, Check
-from npulint.catalogue.load import load_catalogue
-from npulint.config import load
+from npulint.commands.build import Assembled, assembled
+from npulint.commands.settings.config import load
+from npulint.core.errors import ConfigError
+from npulint.core.texts import say
 from npulint.data.aten import is_recorded, nearest
-from npulint.errors import ConfigError
-from npulint.evaluate.checks import evaluate
-from npulint.evaluate.graphs import summarise_graph
 from npulint.facts.graph import Graph
 from npulint.facts.model import FileFacts
-from npulint.findings import Finding, Related, RunResult
+from npulint.graphs.facts.graph_fact import GraphFact
+from npulint.graphs.programs import graphs_in
+from npulint.graphs.summary import summarise_graph
+from npulint.judge.catalogue.check import GRAPH, Catalogue, Check
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.evaluate.checks import evaluate
+from npulint.judge.findings import Finding, Related, RunResult
+from npulint.judge.postprocess.engine import ENGINE_RULES
+from npulint.judge.postprocess.finalize import finalize
+from npulint.judge.postprocess.record import RawResults, RunContext
+from npulint.judge.postprocess.select import selected, unknown
+from npulint.judge.result_cache import configured_op_list
+from npulint.judge.settings import Settings
+from npulint.judge.source_lines import FileLines
+from npulint.judge.summaries.step_summary import StepSummary
 from npulint.live import summary
 from npulint.live.advice import with_remedies
 from npulint.live.course import NOT_FOLLOWED, Course
 from npulint.live.operators import operators, syncs, torch_operators
 from npulint.live.project import LiveProject, anchor, frame_paths, project_around
 from npulint.live.result import LiveResult
-from npulint.postprocess.engine import ENGINE_RULES
-from npulint.postprocess.finalize import finalize
-from npulint.postprocess.record import RawResults, RunContext
-from npulint.postprocess.select import selected, unknown
-from npulint.result_cache import configured_op_list
-from npulint.settings import Settings
-from npulint.source_lines import FileLines
-from npulint.step_summary import StepSummary
-from npulint.texts import say
+from npulint.recognizers.programs import Program
 
 _projects: dict[tuple[object, ...], Assembled] = {}  # the last few; tests of one project share it
 _KEPT = 4
@@ -144,7 +145,8 @@ def _program(name: str, graph: Graph, project: LiveProject, settings: Settings) 
     files = [FileFacts(name, "graph", graph=graph)]
     adapter, _, cann, soc = settings.declared()
     supported = None if own is None else own.ops
-    return graphs_in(_assembled(project, settings), files, adapter, cann, soc, supported)[0]
+    whole = _assembled(project, settings)
+    return graphs_in(whole.programs, whole.context, files, adapter, cann, soc, supported)[0]
 
 
 def _assembled(project: LiveProject, settings: Settings) -> Assembled:

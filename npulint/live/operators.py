@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from npulint.assemble.graph.tensorflow.where import PlacedOperator
-from npulint.assemble.graph.torch.operators import Operators, operators_of
-from npulint.assemble.graph.torch.syncs import library_lines
-from npulint.assemble.graph.torch.syncs import syncs as waiting
-from npulint.assemble.programs import Program
 from npulint.data.library_waits import library_wait
 from npulint.facts.graph import Node
 from npulint.facts.model import Fact
-from npulint.step_summary import StepOperator, StepWait
+from npulint.graphs.facts.tensorflow.where import PlacedOperator
+from npulint.graphs.facts.torch.operators import Operators, operators_of
+from npulint.graphs.facts.torch.syncs import library_lines
+from npulint.graphs.facts.torch.syncs import syncs as waiting
+from npulint.judge.summaries.step_summary import StepOperator, StepWait
+from npulint.recognizers.programs import Program
 
 ORDER = "error cpu cpu_out host older mixed aicpu custom unknown decomposes generic npu_out npu device".split()
 """Verdicts, most severe first. Of PyTorch: those of `npulint.data.aten`. Of TensorFlow: host and device, older (only a

@@ -10,16 +10,16 @@ from collections.abc import Iterable
 
 import msgspec
 
-from npulint.cache import open_cache
+from npulint.commands.check.project_results import facts_of
+from npulint.core.cache import open_cache
 from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import ProjectRoots
 from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.facts.model import FileFacts
-from npulint.project_results import facts_of
+from npulint.judge.settings import Settings
 from npulint.read.files import load
-from npulint.settings import Settings
 
 _MOST = 2_000  # files of a folder that is not marked as a project
 

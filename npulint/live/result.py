@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 
+from npulint.core.texts import say
 from npulint.facts.graph import Graph
-from npulint.findings import Finding, GraphSummary, RunResult
+from npulint.judge.findings import Finding, GraphSummary, RunResult
+from npulint.judge.settings import FORMATS, RANK
+from npulint.judge.source_lines import LineProvider
+from npulint.judge.summaries.step_summary import StepOperator, StepSummary, StepWait
 from npulint.live.operators import counted
 from npulint.report.view import ReportView, render
-from npulint.settings import FORMATS, RANK
-from npulint.source_lines import LineProvider
-from npulint.step_summary import StepOperator, StepSummary, StepWait
-from npulint.texts import say
 
 
 class NotReadyError(AssertionError):

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from npulint.assemble.graph.torch.operators import JudgedOperator, Operators
-from npulint.assemble.graph.torch.syncs import library_lines
-from npulint.assemble.graph.torch.syncs import syncs as waiting
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.chip_memory import chip_memory
 from npulint.facts.graph import Graph
-from npulint.lazy_regex import lazy_compile
-from npulint.live.course import Course
-from npulint.step_summary import (
+from npulint.graphs.facts.torch.operators import JudgedOperator, Operators
+from npulint.graphs.facts.torch.syncs import library_lines
+from npulint.graphs.facts.torch.syncs import syncs as waiting
+from npulint.judge.summaries.step_summary import (
     CLASSES,
     PLACES,
     StepMemory,
@@ -21,6 +20,7 @@ from npulint.step_summary import (
     StepShape,
     StepStretch,
 )
+from npulint.live.course import Course
 
 _ASSUMED = "910B"  # the chip of most servers, if nothing specifies one
 _TIGHT = 0.85  # of the memory: the rest is for workspaces, communication buffers and fragments

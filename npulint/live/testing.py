@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from npulint.config import language
-from npulint.errors import ConfigError
-from npulint.findings import Finding
+from npulint.commands.settings.config import language
+from npulint.core.errors import ConfigError
+from npulint.core.texts import count, say
+from npulint.judge.findings import Finding
+from npulint.judge.settings import RANK
 from npulint.live.accepted import Accepted, accepted, load, save
 from npulint.live.result import LiveResult
-from npulint.settings import RANK
-from npulint.texts import count, say
 
 
 class FixtureReport(msgspec.Struct, frozen=True):

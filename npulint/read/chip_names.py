@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.chips import CHIPS, chip
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
-from npulint.lazy_regex import lazy_compile
 
 # Full product names only: three characters such as A3 mean anything. A bare "Ascend910" is a chip where it is a value.
 _NAME = lazy_compile(

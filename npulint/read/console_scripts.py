@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact
-from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines
 
 _FILES = frozenset(("pyproject.toml", "setup.cfg", "setup.py"))

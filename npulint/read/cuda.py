@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Literal
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
-from npulint.lazy_regex import lazy_compile
 
 _MOST = 400  # facts of one file
 _LONGEST = 2_000_000  # characters that are searched

@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Fact
-from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines
 from npulint.read.packages import Dependency, PackageIndex, PythonVersion, RequirementsFile, Via
 from npulint.read.requirement import canonical, conda_requirement, cuda_index, is_wheel, requirement

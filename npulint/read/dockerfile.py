@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Fact, Span
-from npulint.lazy_regex import lazy_compile
 from npulint.read.image_steps import image_steps
 from npulint.read.launcher_facts import BaseImage, VariableRecord
-from npulint.read.shell import read_shell
+from npulint.read.shell_script import read_shell
 
 _INSTRUCTION = lazy_compile(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+")
 _FLAGS = lazy_compile(r"(?:--[\w-]+(?:=\S+)?[ \t]+)+")

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from npulint.budget import GENEROUS, Budget, BudgetError, within
+from npulint.core.budget import GENEROUS, Budget, BudgetError, within
+from npulint.core.wings import service
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact, FileFacts, Problem, Span
@@ -94,18 +95,14 @@ def _has_comments(file: SourceFile) -> bool:
 
 
 def _graph(file: SourceFile, content: bytes | None) -> LoadedFile:
-    from npulint.read.graph import read_graph
-
-    graph = read_graph(file.location, file.path, content)
+    graph: Graph | Problem = service("read_graph")(file.location, file.path, content)
     if isinstance(graph, Problem):
         return LoadedFile(file, problem=graph)
     return LoadedFile(file, msgspec.msgpack.encode(graph), graph=graph)
 
 
 def _artifact(file: SourceFile, content: bytes | None) -> LoadedFile:
-    from npulint.read.artifacts import read_artifact
-
-    facts = read_artifact(file.location, file.path, content)
+    facts: list[Fact] | Problem = service("read_artifact")(file.location, file.path, content)
     if isinstance(facts, Problem):
         return LoadedFile(file, problem=facts)
     return LoadedFile(file, msgspec.msgpack.encode([(fact.kind, fact) for fact in facts]), facts=facts)
@@ -131,7 +128,7 @@ def _notebook(source: DecodedSource, path: str) -> FileFacts:
 
 def _shell(source: DecodedSource, path: str) -> FileFacts:
     from npulint.read.launcher_facts import ShellProblem
-    from npulint.read.shell.facts import read_script
+    from npulint.read.shell_script import read_script
 
     facts, problems = read_script(source.text, path)
     if source.newline == "\r\n":

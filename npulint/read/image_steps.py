@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
-from npulint.lazy_regex import lazy_compile
 
 _SETS_UP = lazy_compile(r"(?:source|\.)\s+\S*(?:set_env|setenv)\.(?:sh|bash)\S*")
 _EXPORT = lazy_compile(r"export\s+(?P<name>[A-Za-z_]\w*)=.*", re.DOTALL)

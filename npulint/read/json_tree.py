@@ -10,8 +10,8 @@ from bisect import bisect_right
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Span
-from npulint.lazy_regex import lazy_compile
 
 _DEPTH = 200
 _TOKEN = lazy_compile(

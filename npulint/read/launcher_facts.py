@@ -6,12 +6,12 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.container_images import Software, chip_of, software_of
 from npulint.data.torch_npu_packages import adapter_for
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact, Span
-from npulint.lazy_regex import lazy_compile
 
 Via = Literal["shell", "dockerfile"]
 
@@ -30,9 +30,10 @@ _PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 
 class VariableRecord(FileFact):
-    """A variable of the environment is set. Checks see it as `npulint.assemble.environment_variables.ScriptVariable`.
-    `value` is None when it is computed, `guarded`: it is set under some condition only, `default`: the caller of the
-    script may override the value, `used`: the script itself reads the variable."""
+    """A variable of the environment is set. Checks see it as
+    `npulint.model.programs.environment_variables.ScriptVariable`. `value` is None when it is computed, `guarded`: it is
+    set under some condition only, `default`: the caller of the script may override the value, `used`: the script itself
+    reads the variable."""
 
     kind: ClassVar[str] = "environment"
 

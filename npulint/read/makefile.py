@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Fact
-from npulint.lazy_regex import lazy_compile
-from npulint.read.shell import read_shell
+from npulint.read.shell_script import read_shell
 
 _ASSIGNMENT = lazy_compile(
     r"(?P<export>export[ \t]+)?(?P<name>[A-Za-z_]\w*)(?P<sign>[ \t]*[:?+!]?:?=[ \t]*)(?P<value>.*)"

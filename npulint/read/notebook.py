@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.code import Block, Call, Code
 from npulint.facts.model import Problem, Span
-from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import JsonNode, Lines, parse_json
 
 _PYTHON_CELLS = frozenset(("time", "timeit", "capture", "prun", "python", "python3", "pypy", "memit", "mprun", "lprun"))

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.discover.safe_open import NotRegularError, TooLargeError, read_regular
 from npulint.facts.model import Comment, Problem, Span
-from npulint.lazy_regex import lazy_compile
 
 _COOKIE = lazy_compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = lazy_compile(rb"^[ \t\f]*(?:#|\r|\n|$)")

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from npulint.core.digest import blake2b
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.links import below
 from npulint.data.supported import SupportedOps
-from npulint.digest import blake2b
 from npulint.discover.safe_open import NotRegularError, TooLargeError, read_head, read_regular
 from npulint.facts.model import Problem
-from npulint.lazy_regex import lazy_compile
-from npulint.links import below
 
 NAME = "npu_supported_ops.json"
 _OWN = ("built-in/framework/tensorflow", "framework/built-in/tensorflow")  # newer layout first

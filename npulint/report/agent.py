@@ -11,14 +11,14 @@ from itertools import groupby
 
 import msgspec
 
-from npulint.evaluate.places import covered, place_of
-from npulint.findings import Comparison, Finding, Related, RunResult
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.texts import count, say, with_label
+from npulint.judge.evaluate.places import covered, place_of
+from npulint.judge.findings import Comparison, Finding, Related, RunResult
 from npulint.report.changed import ChangedLines, blocks
 from npulint.report.groups import grouped
 from npulint.report.quoted import MESSAGE, PATH, quoted
 from npulint.report.view import ReportView, visible
-from npulint.texts import count, say, with_label
 
 _SENTENCE_END = lazy_compile(r"(?<=[.!?])\s+(?=[A-Z`\"])|(?<=[。！？])")
 _RELATED = 2  # places that explain a finding

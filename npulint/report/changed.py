@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.findings import Edit
-from npulint.source_lines import LineProvider
+from npulint.judge.findings import Edit
+from npulint.judge.source_lines import LineProvider
 
 
 class ChangedLines(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from npulint.findings import Finding, RunResult
+from npulint.judge.findings import Finding, RunResult
 from npulint.report.view import ReportView, visible
 from npulint.report.xmltext import DECLARATION, element
 

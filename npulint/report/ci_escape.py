@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 from npulint.report.terminal import COMMAND_SIGN, UNSEEN
 
 _SIGN = lazy_compile(COMMAND_SIGN)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from npulint.findings import Related, RunResult
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
+from npulint.judge.findings import Related, RunResult
 from npulint.report.summary import closing
 from npulint.report.terminal import COLOR, Paint, escape_control_chars, leading
 from npulint.report.view import ReportView, visible

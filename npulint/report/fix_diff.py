@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from npulint.findings import Finding
+from npulint.core.texts import count, say
+from npulint.judge.findings import Finding
 from npulint.report.changed import ChangedLines, blocks
 from npulint.report.terminal import Paint, cells, cut, escape_control_chars
 from npulint.report.view import ReportView
-from npulint.texts import count, say
 
 _TALL = 20  # lines of a change that are shown
 _WIDTH = 120  # cells of source if the terminal width is unknown

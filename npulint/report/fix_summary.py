@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from npulint.findings import RunResult
+from npulint.core.texts import count, say
+from npulint.judge.findings import RunResult
 from npulint.report.readiness import lists
 from npulint.report.terminal import Paint, escape_control_chars, leading
 from npulint.report.view import ReportView
-from npulint.texts import count, say
 
 if TYPE_CHECKING:
-    from npulint.fix.model import FixResult, Refusal
+    from npulint.judge.fix_results import FixResult, Refusal
 
 _REFUSED = 5  # listed
 _LOOK = "git diff"  # the command that shows the changes

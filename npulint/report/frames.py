@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.facts.model import Span
+from npulint.judge.source_lines import LineProvider, cell_line
 from npulint.report.terminal import Paint, cells, cut, escape_control_chars
-from npulint.source_lines import LineProvider, cell_line
 
 _TAB = "    "
 _WIDTH = 120  # cells of source if the terminal width is unknown

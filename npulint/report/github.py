@@ -13,13 +13,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.digest import blake2b
-from npulint.findings import CONFIDENCES, SEVERITIES, Finding, RunResult
-from npulint.lazy_regex import lazy_compile
+from npulint.core.digest import blake2b
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.texts import count, say
+from npulint.judge.findings import CONFIDENCES, SEVERITIES, Finding, RunResult
 from npulint.report import text
 from npulint.report.terminal import UNSEEN, escape_control_chars, escaped_character
 from npulint.report.view import ReportView, in_repository, visible
-from npulint.texts import count, say
 
 COMMAND = {"error": "error", "warning": "warning", "note": "notice"}
 PER_SEVERITY = 10  # annotations kept per step

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from npulint.digest import blake2b
-from npulint.findings import Finding, RunResult
+from npulint.core.digest import blake2b
+from npulint.judge.findings import Finding, RunResult
 from npulint.report.json import encodable
 from npulint.report.terminal import escape_control_chars
 from npulint.report.view import ReportView, in_repository, visible

@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from npulint.findings import GraphSummary, RunResult
+from npulint.core.texts import count, say
+from npulint.judge.findings import GraphSummary, RunResult
 from npulint.report.document.model import Note, PlaceCell, Table
 from npulint.report.terminal import Paint, escape_control_chars, leading, wrap
 from npulint.report.view import ReportView, fields_of
-from npulint.texts import count, say
 
 _SHOWN = 8  # of the text report
 _FRAMEWORKS = {"tensorflow": "TensorFlow", "torch": "PyTorch"}

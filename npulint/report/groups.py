@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.evaluate.places import covered, worded
-from npulint.findings import CONFIDENCES, Finding
-from npulint.settings import RANK
+from npulint.judge.evaluate.places import covered, worded
+from npulint.judge.findings import CONFIDENCES, Finding
+from npulint.judge.settings import RANK
 
 CATEGORIES = ("functional", "precision", "performance", "hygiene")
 

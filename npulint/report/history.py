@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.findings import Finding, RunResult
+from npulint.judge.findings import Finding, RunResult
 
 
 class PastFinding(msgspec.Struct, frozen=True):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from npulint import __version__
-from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult
+from npulint.judge.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult
 from npulint.report.summary import fixable
 from npulint.report.view import ReportView, fields_of, visible
 
 if TYPE_CHECKING:
-    from npulint.fix.model import Fixed, Refusal
+    from npulint.judge.fix_results import Fixed, Refusal
 
 VERSION = 1
 

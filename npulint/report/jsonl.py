@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from npulint import __version__
-from npulint.findings import RunResult
+from npulint.judge.findings import RunResult
 from npulint.report.json import (
     VERSION,
     encodable,

@@ -16,14 +16,14 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from npulint import __version__
+from npulint.core.texts import say
 from npulint.facts.model import Problem
-from npulint.findings import Finding, RunResult
+from npulint.judge.findings import Finding, RunResult
+from npulint.judge.settings import RANK
 from npulint.report.json import summary_record
 from npulint.report.summary import reason
 from npulint.report.view import ReportView, visible, visible_suppressed
 from npulint.report.xmltext import DECLARATION, element, escaped
-from npulint.settings import RANK
-from npulint.texts import say
 
 _KINDS = ("failures", "errors", "skipped")
 

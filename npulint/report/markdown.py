@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.findings import Finding, ProgramSummary, RunResult
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.texts import count, say
+from npulint.judge.findings import Finding, ProgramSummary, RunResult
+from npulint.judge.settings import RANK
 from npulint.report.document.markdown import Writer, fitting, size
 from npulint.report.document.model import CodeCell, Prose, Status, Table
 from npulint.report.markup import code, link, prose
 from npulint.report.readiness import lists, place_of, seen, tally
 from npulint.report.summary import closing, first_steps
 from npulint.report.view import ReportView, visible
-from npulint.settings import RANK
-from npulint.texts import count, say
 
 LIMIT = 1024 * 1024  # bytes of a job summary on GitHub
 _RESERVE = 200  # bytes reserved for the line about omissions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 from npulint.report.terminal import escape_control_chars
 
 _MARKUP = str.maketrans({char: f"\\{char}" for char in "\\*_[]~|$`"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})

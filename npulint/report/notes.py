@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from npulint.findings import RunResult
+from npulint.core.texts import count, say
+from npulint.judge.findings import RunResult
+from npulint.judge.settings import RANK
 from npulint.report.groups import grouped
 from npulint.report.terminal import Paint, escape_control_chars
 from npulint.report.view import ReportView
-from npulint.settings import RANK
-from npulint.texts import count, say
 
 _LISTED = 8
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 from npulint.report.terminal import escape_control_chars
 
 PATH, MESSAGE, SOURCE = 200, 400, 240

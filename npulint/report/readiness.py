@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from npulint.findings import ChecklistItem, ProgramSummary, RunResult
+from npulint.core.texts import count, known, say
+from npulint.judge.findings import ChecklistItem, ProgramSummary, RunResult
 from npulint.report.terminal import Paint, cells, escape_control_chars, leading, wrap
 from npulint.report.view import ReportView
-from npulint.texts import count, known, say
 
 STATUSES = ("passed", "failed", "unknown")
 _COLOR = {"passed": "green", "failed": "red", "unknown": "yellow"}

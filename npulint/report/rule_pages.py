@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from npulint.catalogue.check import Check
-from npulint.postprocess.engine import ENGINE_RULES, EngineRule
+from npulint.core.texts import say
+from npulint.judge.catalogue.check import Check
+from npulint.judge.postprocess.engine import ENGINE_RULES, EngineRule
+from npulint.judge.settings import Settings
 from npulint.report.view import RulePage
-from npulint.settings import Settings
-from npulint.texts import say
 
 
 def pages_of(settings: Settings) -> Callable[[str], RulePage | None]:
@@ -19,7 +19,7 @@ def pages_of(settings: Settings) -> Callable[[str], RulePage | None]:
 
     def page(code: str) -> RulePage | None:
         if not rules:
-            from npulint.catalogue.load import load_catalogue
+            from npulint.judge.catalogue.load import load_catalogue
 
             listed: Sequence[Check | EngineRule] = (*load_catalogue(settings.checks).checks, *ENGINE_RULES)
             rules.update((word, rule) for rule in listed for word in (rule.name, rule.code))
@@ -32,7 +32,7 @@ def pages_of(settings: Settings) -> Callable[[str], RulePage | None]:
 def _rule_page(rule: Check | EngineRule, lang: str) -> RulePage:
     markdown = page_of(rule, lang)
     if isinstance(rule, Check):
-        from npulint.catalogue.page import general
+        from npulint.judge.catalogue.page import general
 
         text = rule.text[lang]
         return RulePage(text.title, general(text.why), general(text.fix), markdown)
@@ -42,8 +42,8 @@ def _rule_page(rule: Check | EngineRule, lang: str) -> RulePage:
 def page_of(rule: Check | EngineRule, lang: str) -> str:
     """The documentation page of a check as Markdown."""
     if isinstance(rule, Check):
-        from npulint.catalogue.page import render_page
         from npulint.data.precision import precision
+        from npulint.judge.catalogue.page import render_page
 
         return render_page(rule, lang, precision(rule.code).judged).rstrip("\n") + "\n"
     facts = say(lang, "list.and").join(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from npulint.core.texts import count, known, say
 from npulint.facts.model import Problem
-from npulint.findings import Finding, RunResult
+from npulint.judge.findings import Finding, RunResult
+from npulint.judge.settings import RANK
 from npulint.report.groups import CATEGORIES, Group, grouped
 from npulint.report.terminal import Paint, escape_control_chars
 from npulint.report.view import ReportView, visible
-from npulint.settings import RANK
-from npulint.texts import count, known, say
 
 _LISTED = 5  # unread files listed
 

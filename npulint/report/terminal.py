@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TextIO
 from unicodedata import combining, east_asian_width
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 # The first character of ``##[``, ``##vso[`` etc., which CI runners execute anywhere in a line. They
 # compare by culture, so marks that .NET passes over may lie between.

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.evaluate.places import covered, further
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.texts import count, say
 from npulint.facts.model import Span
-from npulint.findings import Finding, ProgramSummary, Related, RunResult
-from npulint.lazy_regex import lazy_compile
+from npulint.judge.evaluate.places import covered, further
+from npulint.judge.findings import Finding, ProgramSummary, Related, RunResult
 from npulint.report.frames import Frames
 from npulint.report.groups import Group, grouped
 from npulint.report.notes import notes
@@ -18,7 +19,6 @@ from npulint.report.readiness import STATUSES, readiness, traits
 from npulint.report.summary import closing, first_steps, fixability, headline
 from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, folded, leading, linked, wrap
 from npulint.report.view import ReportView, visible
-from npulint.texts import count, say
 
 _APART = 2  # findings of a check up to which each is shown with its source
 _MANY = 12  # checks up to which each is shown with source and reason

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from npulint.findings import Finding, RunResult, SuppressedFinding
-from npulint.settings import MACHINE_FORMATS, RANK
-from npulint.source_lines import LineProvider
+from npulint.judge.findings import Finding, RunResult, SuppressedFinding
+from npulint.judge.settings import MACHINE_FORMATS, RANK
+from npulint.judge.source_lines import LineProvider
 
 if TYPE_CHECKING:
-    from npulint.fix.model import FixResult
+    from npulint.judge.fix_results import FixResult
     from npulint.report.history import PastReport
 
 _AT_ONCE = 500  # parts of a report that are written together

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 from npulint.report.terminal import UNSEEN, escaped_character
 
 # Everything that is not a Char of XML 1.0, and what other reports escape too; line ends stay.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 PROTOCOLS = ("https", "ssh", "git", "http", "file")
 """The protocols that git may use for a survey; ``ext`` would run a command."""

@@ -10,18 +10,18 @@ from functools import cache
 
 import msgspec
 
-from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.problems import CatalogueError
-from npulint.config import load
-from npulint.digest import blake2b
+from npulint.commands.check.pipeline import run
+from npulint.commands.settings.config import load
+from npulint.core.check_problems import CatalogueError
+from npulint.core.digest import blake2b
+from npulint.core.errors import NpulintError
 from npulint.discover.repository import Repository, repository_around
-from npulint.errors import NpulintError
-from npulint.findings import RunResult
-from npulint.pipeline import run
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import RunResult
+from npulint.judge.settings import Settings
+from npulint.judge.source_lines import FileLines
 from npulint.report.rule_pages import pages_of
 from npulint.report.view import ProjectStamp, ReportView, RulePage, render_parts
-from npulint.settings import Settings
-from npulint.source_lines import FileLines
 from npulint.survey.content import content_of
 from npulint.survey.exclusion import exclusion
 from npulint.survey.model import CHECKED, Job, Plan

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npulint.cache import key
+from npulint.core.cache import key
 from npulint.discover.files import Discovery, discover
 from npulint.discover.safe_open import read_regular
-from npulint.settings import Settings
+from npulint.judge.settings import Settings
 from npulint.survey.model import FORMAT, Job, Plan
 
 _LARGE = 4_000_000  # bytes; of larger files size and time count

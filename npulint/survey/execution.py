@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from npulint.errors import NpulintError
-from npulint.progress import Advance, Progress, progress_counter
+from npulint.core.errors import NpulintError
+from npulint.core.progress import Advance, Progress, progress_counter
+from npulint.core.texts import say
 from npulint.report.terminal import escape_control_chars
 from npulint.survey.model import Job, Plan
 from npulint.survey.worker import CHILDREN, VersionError, checked
-from npulint.texts import say
 
 _PAUSE = 2.0  # seconds between two looks at the cluster
 _PATIENCE = 30  # looks at a cluster without workers, after which this machine does the rest

@@ -12,18 +12,18 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from npulint.digest import blake2b
+from npulint.core.digest import blake2b
+from npulint.core.errors import NpulintError
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.texts import say
 from npulint.discover.files import EXCLUDED, DiscoverOptions, discover
 from npulint.discover.paths import shown
 from npulint.discover.projects import group
 from npulint.discover.safe_open import read_regular
-from npulint.errors import NpulintError
-from npulint.lazy_regex import lazy_compile
 from npulint.report.terminal import leading
 from npulint.survey.addresses import is_address, without_credentials
 from npulint.survey.exclusion import exclusion
 from npulint.survey.model import Job
-from npulint.texts import say
 
 _LIST_LIMIT = 50_000_000  # bytes
 _PLAIN = lazy_compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")

@@ -7,7 +7,7 @@ import os
 
 import msgspec
 
-from npulint.atomic_files import Folder, is_temporary, sweep, temporary
+from npulint.core.atomic_files import Folder, is_temporary, sweep, temporary
 from npulint.discover.safe_open import read_regular
 from npulint.report.json import encodable
 from npulint.survey.model import FORMAT, Part

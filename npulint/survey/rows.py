@@ -7,8 +7,8 @@ from collections import Counter
 import msgspec
 
 from npulint.discover.paths import shown
-from npulint.effort import estimate
-from npulint.findings import ChecklistItem, Finding, ProgramSummary, RunResult
+from npulint.judge.effort import estimate
+from npulint.judge.findings import ChecklistItem, Finding, ProgramSummary, RunResult
 from npulint.report.html.page import Page
 from npulint.report.html.verdict import verdict
 from npulint.report.readiness import lists

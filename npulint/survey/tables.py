@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from npulint.atomic_files import Folder, temporary
+from npulint.core.atomic_files import Folder, temporary
 from npulint.survey.model import FindingRow, Job, Part, ProjectRow, ReadinessRow
 from npulint.survey.parts import read_part
 from npulint.survey.rows import failed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint import __version__
-from npulint.processes import Children, Ended, Limits
+from npulint.core.processes import Children, Ended, Limits
 from npulint.survey.model import Job, Plan
 from npulint.survey.parts import write_part
 from npulint.survey.rows import failed

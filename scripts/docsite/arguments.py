@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from npulint.catalogue.check import Check, Query
-from npulint.catalogue.load import load_catalogue
 from npulint.data.training_arguments import (
     ArgumentRule,
     FileSignature,
@@ -15,6 +13,8 @@ from npulint.data.training_arguments import (
     file_signatures,
     start_commands,
 )
+from npulint.judge.catalogue.check import Check, Query
+from npulint.judge.catalogue.load import load_catalogue
 from scripts.docsite.checks import path_of
 from scripts.docsite.markup import inline, table
 from scripts.docsite.words import say

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from npulint.catalogue.check import Catalogue
-from npulint.errors import NpulintError
+from npulint.core.errors import NpulintError
+from npulint.judge.catalogue.check import Catalogue
 from scripts.docsite import hooks
 from scripts.docsite.generate import navigation, pages, redirects
 from scripts.docsite.guides import DOCS

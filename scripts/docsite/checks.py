@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from npulint.catalogue.check import Catalogue, Check, CheckText, Example, Reference
-from npulint.catalogue.codes import distance
-from npulint.catalogue.page import CheckPage, address, applicabilities, fenced, heading, word
+from npulint.core.texts import say as say_npulint
 from npulint.data.precision import precision
-from npulint.postprocess.engine import ENGINE_RULES, EngineRule
-from npulint.texts import say as say_npulint
+from npulint.judge.catalogue.check import Catalogue, Check, CheckText, Example, Reference
+from npulint.judge.catalogue.codes import distance
+from npulint.judge.catalogue.page import CheckPage, address, applicabilities, fenced, heading, word
+from npulint.judge.postprocess.engine import ENGINE_RULES, EngineRule
 from scripts.docsite import examples
 from scripts.docsite.markup import Rated, escaped, front, inline, link, pill, pills, plain
 from scripts.docsite.words import say, topic

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from npulint.catalogue.check import SIDES, Catalogue, two_sided
-from npulint.catalogue.page import fenced
-from npulint.findings import Finding
-from npulint.pipeline import judge
+from npulint.commands.examples import judge
+from npulint.judge.catalogue.check import SIDES, Catalogue, two_sided
+from npulint.judge.catalogue.page import fenced
+from npulint.judge.findings import Finding
 from scripts.docsite.markup import indented, inline, plain
 from scripts.docsite.words import say
 

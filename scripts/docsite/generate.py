@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.codes import PATTERN
-from npulint.catalogue.page import word
-from npulint.catalogue.sources import RETIRED, builtin_directory
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.codes import PATTERN
+from npulint.judge.catalogue.page import word
+from npulint.judge.catalogue.sources import RETIRED, builtin_directory
 from scripts.docsite.checks import all_rules, path_of, retired_page, rule_page, topic_path
 from scripts.docsite.guides import AUTHORS, GUIDES, guides, title
 from scripts.docsite.lists import ALL, TOPICS, category_path, lists

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.page import fenced, safe_reason, word
-from npulint.cli.commands import COMMANDS, Command
-from npulint.config import defaults
+from npulint.commands.settings.config import defaults
+from npulint.commands.settings.options import GROUPS, OPTIONS, Option
+from npulint.core.texts import say as say_npulint
 from npulint.data.precision import precision
 from npulint.discover.files import EXCLUDED
-from npulint.options import GROUPS, OPTIONS, Option
-from npulint.texts import say as say_npulint
+from npulint.hosts.cli.commands import COMMANDS, Command
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.catalogue.page import fenced, safe_reason, word
 from scripts.docsite.arguments import FRAMEWORKS, arguments, starts
 from scripts.docsite.checks import path_of
 from scripts.docsite.markup import table

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npulint.catalogue.check import CATEGORIES, FAMILIES, Catalogue, Check
-from npulint.catalogue.page import word
-from npulint.findings import SEVERITIES
+from npulint.judge.catalogue.check import CATEGORIES, FAMILIES, Catalogue, Check
+from npulint.judge.catalogue.page import word
+from npulint.judge.findings import SEVERITIES
 from scripts.docsite.checks import Rule, all_rules, path_of, title_of, topic_path
 from scripts.docsite.markup import cards, front, inline, link, pill, plain, url
 from scripts.docsite.words import CATEGORIES as ABOUT

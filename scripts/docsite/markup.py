@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from npulint.catalogue.page import word
-from npulint.postprocess.select import Identity
+from npulint.judge.catalogue.page import word
+from npulint.judge.postprocess.select import Identity
 from scripts.docsite.words import say
 
 _CODE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)", re.DOTALL)

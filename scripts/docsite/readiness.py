@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from npulint.catalogue.check import Catalogue, Check, ItemDefinition
-from npulint.catalogue.page import word
+from npulint.judge.catalogue.check import Catalogue, Check, ItemDefinition
+from npulint.judge.catalogue.page import word
 from scripts.docsite import examples
 from scripts.docsite.checks import path_of, title_of, topic_path
 from scripts.docsite.markup import front, inline, link, table

@@ -6,7 +6,7 @@ import functools
 
 from hypothesis import strategies as st
 
-from npulint.options import OPTIONS
+from npulint.commands.settings.options import OPTIONS
 from scripts.fuzzing.example import ROOT, Example, seeds_with
 from scripts.fuzzing.lines import NUMBERS, filled
 from scripts.fuzzing.mutation import beside, encoded, mutated, nasty, of

@@ -21,10 +21,10 @@ NONSENSE = 1000
 
 def converse(example: Example, project: Path) -> Failure | None:
     """Say all messages of an example, wait for the answers before the last two, and judge what was said."""
-    from npulint.catalogue.load import load_catalogue
+    from npulint.hosts.server.features import register
+    from npulint.hosts.server.server import Server
+    from npulint.judge.catalogue.load import load_catalogue
     from npulint.report.rule_pages import pages_of
-    from npulint.server.features import register
-    from npulint.server.server import Server
 
     said = [one.replace(OUT.encode(), str(project.parent).encode()) for one in example.messages]
     said = [_measured(before, after) for before, after in zip(example.messages, said, strict=True)]

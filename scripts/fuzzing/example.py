@@ -53,7 +53,7 @@ def traced(text: str) -> Failure:
 @functools.cache
 def seeds() -> tuple[Files, ...]:
     """Ordinary projects: the examples of the built-in checks and those of the repository."""
-    from npulint.catalogue.load import load_catalogue
+    from npulint.judge.catalogue.load import load_catalogue
 
     catalogue = load_catalogue((), whole=True)
     listed = [one for some in (catalogue.checks, catalogue.items, catalogue.pretuning) for one in some]

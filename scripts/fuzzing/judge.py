@@ -15,9 +15,9 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from npulint.cli.host import system
-from npulint.cli.main import main
-from npulint.texts import say
+from npulint.core.texts import say
+from npulint.hosts.cli.host import system
+from npulint.hosts.cli.main import main
 from scripts.fuzzing import watch
 from scripts.fuzzing.conversation import converse
 from scripts.fuzzing.example import OUT, Example, Failure, Files, traced

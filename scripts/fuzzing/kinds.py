@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 from hypothesis import strategies as st
 
-from npulint.settings import FORMATS
+from npulint.judge.settings import FORMATS
 from scripts.fuzzing import binaries, configured, databases, lines, python_sources, tables, trees
 from scripts.fuzzing.editor import conversations
 from scripts.fuzzing.example import OUT, Example

@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.findings import Finding, ProgramSummary
-from npulint.pipeline import build_result, check_paths
-from npulint.settings import Settings
+from npulint.commands.check.pipeline import build_result, check_paths
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Finding, ProgramSummary
+from npulint.judge.settings import Settings
 from scripts.measure_port import inside
 from scripts.metamorphic_changes.source import Files
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from npulint.catalogue.check import two_sided
-from npulint.catalogue.load import load_catalogue
+from npulint.judge.catalogue.check import two_sided
+from npulint.judge.catalogue.load import load_catalogue
 from scripts.metamorphic_changes.source import Files
 from tests.seed_rows.table import table
 

@@ -11,26 +11,26 @@ from typing import Any
 
 import msgspec
 
-from npulint.assemble.build import assemble
-from npulint.assemble.cursors import CallSite
-from npulint.assemble.programs import Program
-from npulint.catalogue.check import Catalogue
-from npulint.catalogue.load import load_catalogue
-from npulint.compare.difference import Difference, SideValue
-from npulint.compare.program_diff import ProgramComparison, Start
-from npulint.compare_command import ProjectComparer, read_sides
-from npulint.compare_inputs import discovered
-from npulint.digest import blake2b
+from npulint.commands.build import assemble
+from npulint.commands.check.pipeline import build_result, check_paths
+from npulint.commands.check.project_results import loaded_files
+from npulint.commands.compare.compare_command import ProjectComparer, read_sides
+from npulint.commands.compare.compare_inputs import discovered
+from npulint.commands.compare.program_diff import ProgramComparison, Start
+from npulint.core.digest import blake2b
 from npulint.discover.context_files import context_files
 from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile
 from npulint.discover.projects import group, with_runs
+from npulint.facts.comparison.difference import Difference, SideValue
 from npulint.facts.model import Fact
-from npulint.findings import Comparison, Finding, ProgramSummary, RunResult
-from npulint.pipeline import build_result, check_paths
-from npulint.project_results import loaded_files
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import Comparison, Finding, ProgramSummary, RunResult
+from npulint.judge.settings import Settings
+from npulint.model.values.cursors import CallSite
 from npulint.read.files import read
-from npulint.settings import Settings
+from npulint.recognizers.programs import Program
 from scripts.pinning.plain import canonical, digest_of, plain
 from scripts.pinning.projects import Project
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.digest import blake2b
+from npulint.core.digest import blake2b
 from npulint.facts.values import PossibleValues
 
 LONGEST = 600  # characters of a string that is kept as it is

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 import npulint
-from npulint.catalogue.sources import builtin_directory
-from npulint.digest import blake2b
+from npulint.core.digest import blake2b
+from npulint.judge.catalogue.sources import builtin_directory
 
 _DIGEST = 16  # bytes
 _NOT_HASHED = ("__pycache__", ".git")

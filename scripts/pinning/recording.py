@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from npulint.digest import blake2b
+from npulint.core.digest import blake2b
 from scripts.pinning.observed import Record, catalogue, check_records, comparison_records, fact_records
 from scripts.pinning.plain import canonical
 from scripts.pinning.projects import Project

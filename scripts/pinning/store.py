@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.digest import blake2b
+from npulint.core.digest import blake2b
 from scripts.pinning.projects import Project
 
 ENDING = ".jsonl.gz"

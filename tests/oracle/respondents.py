@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from unittest import mock
 
-from npulint.running import reveal
-from npulint.running.engine import Engine
-from npulint.running.machine import Exhausted
-from npulint.running.sources import Sources
+from npulint.model.execution import reveal
+from npulint.model.execution.engine import Engine
+from npulint.model.execution.machine import Exhausted
+from npulint.model.execution.sources import Sources
 from tests.oracle.execution import words_of
 from tests.oracle.judging import Respondent
 from tests.oracle.notation import Program

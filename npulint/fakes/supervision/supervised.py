@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from npulint.errors import NpulintError
+from npulint.core.errors import NpulintError
+from npulint.core.texts import say
 from npulint.fakes.supervision.process_tree import end_marked
 from npulint.fakes.supervision.supervisor import FOLDER, remove_folder
-from npulint.texts import say
 
 _MAIN = """
 import sys

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from npulint.core.texts import say
 from npulint.facts.graph import Body, Graph
 from npulint.fakes.tensorflow.records import Report, Run
 from npulint.fakes.tensorflow.stops import stops_graph
 from npulint.fakes.tensorflow.trial import TensorFlowOutcome
-from npulint.findings import Finding, RunResult
+from npulint.judge.findings import Finding, RunResult
+from npulint.judge.settings import Settings
+from npulint.judge.summaries.step_summary import StepOperator, StepSummary
 from npulint.live.judge import judged
 from npulint.live.result import LiveResult
-from npulint.settings import Settings
-from npulint.step_summary import StepOperator, StepSummary
-from npulint.texts import say
 
 
 def judged_outcome(

@@ -10,9 +10,9 @@ import msgspec
 
 from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.fakes.scratch import Scratch
+from npulint.graphs.read.errors import GraphError
+from npulint.graphs.read.tensorflow.binary import read_binary
 from npulint.live.tensorflow.gradients import Frames, gradient_frames
-from npulint.read.graph.errors import GraphError
-from npulint.read.graph.tensorflow.binary import read_binary
 
 _FRAMES = list[tuple[str, int, str]]
 _RANDOM = ("RandomUniform", "StatelessRandomUniform", "StatelessRandomUniformV2")
@@ -38,7 +38,7 @@ class Run(msgspec.Struct):
 
 
 class Remark(msgspec.Struct):
-    """A place where the program goes on, but not as it is written: see `npulint.assemble.graph.stops.GraphStop`."""
+    """A place where the program goes on, but not as it is written: see `npulint.graphs.facts.stops.GraphStop`."""
 
     reason: str
     text: str = ""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from npulint.assemble.graph.stops import STOP, Reason
 from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.fakes.tensorflow.records import Failure, Remark, Report
-from npulint.findings import Finding
+from npulint.graphs.facts.stops import STOP, Reason
+from npulint.judge.findings import Finding
 
 _LONGEST = 200  # characters of an exception that are kept
 _ADAPTER = ("npu_bridge", "npu_device", "hccl")

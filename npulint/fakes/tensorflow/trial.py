@@ -8,7 +8,8 @@ import signal
 
 import msgspec
 
-from npulint.errors import NpulintError
+from npulint.core.errors import NpulintError
+from npulint.core.texts import say
 from npulint.facts.graph import Graph
 from npulint.fakes.launch import RECORD, read_record
 from npulint.fakes.orders import Order
@@ -17,7 +18,6 @@ from npulint.fakes.supervision.supervised import Supervised, supervised
 from npulint.fakes.tensorflow.absent import absent_from
 from npulint.fakes.tensorflow.records import Report, read_graphs, read_report
 from npulint.fakes.trial import GUARDS, moved_order
-from npulint.texts import say
 
 _ON_PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "on_path")
 _VARIABLES = {

@@ -25,12 +25,12 @@ from npulint.fakes.torch.reached import ReachedLines
 from npulint.fakes.torch.standing import Standing, main_stack
 from npulint.fakes.torch.synthetic.on_import import when_imported
 from npulint.fakes.torch.synthetic.said import made_up
+from npulint.graphs.read.torch.recorded import written
 from npulint.live.course import FORMAT as COURSE
 from npulint.live.course import written as encoded
 from npulint.live.torch import device
 from npulint.live.torch.sites import outermost
 from npulint.live.torch.stopped import Stop, stop_of, with_stop
-from npulint.read.graph.torch.recorded import written
 
 _FORKED = (
     "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, "

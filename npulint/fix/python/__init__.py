@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.arguments import call_at, changed_arguments
 from npulint.fix.python.bodies import called_instead
@@ -17,6 +16,7 @@ from npulint.fix.python.statements import deleted, inserted
 from npulint.fix.python.strings import retexted
 from npulint.fix.python.templates import Templates
 from npulint.fix.python.tree import Tree, is_dotted, tree_of
+from npulint.judge.findings import Edit, FixStep
 
 _ARGUMENTS = ("argument", "drop")
 _EXACT = ("rename", "rename_part", "wrap", "replace")

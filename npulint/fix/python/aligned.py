@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npulint.findings import Edit
 from npulint.fix.python.tree import Range, Tree
+from npulint.judge.findings import Edit
 
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 

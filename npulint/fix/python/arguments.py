@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
 from npulint.fix.python import levels
 from npulint.fix.python.expressions import rewritten
@@ -13,6 +12,7 @@ from npulint.fix.python.lists import ListElements
 from npulint.fix.python.readers import unread, without_effect
 from npulint.fix.python.templates import Templates, shares_parentheses
 from npulint.fix.python.tree import Range, Tree
+from npulint.judge.findings import Edit, FixStep
 
 CallArgument = ast.expr | ast.keyword
 

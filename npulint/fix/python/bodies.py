@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused
 from npulint.fix.python.tree import Tree
+from npulint.judge.findings import Edit
 
 
 def called_instead(tree: Tree, node: ast.AST, name: str) -> list[Edit]:

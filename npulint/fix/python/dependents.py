@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused
 from npulint.fix.python.statements import is_idle, without_all
 from npulint.fix.python.tree import Tree, is_dotted
+from npulint.judge.findings import Edit
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from npulint.findings import Edit
 from npulint.fix.python.statements import is_idle, without
 from npulint.fix.python.tree import Tree
 from npulint.fix.python.unused import looks_names_up, read_names
+from npulint.judge.findings import Edit
 
 _QUERIES = frozenset(
     "list_physical_devices list_logical_devices get_visible_devices list_local_devices device_count GPUOptions".split()

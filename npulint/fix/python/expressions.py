@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused
 from npulint.fix.python import levels
 from npulint.fix.python.lexing import Lexed
 from npulint.fix.python.templates import Filled, Templates, shares_parentheses
 from npulint.fix.python.tree import Tree
+from npulint.judge.findings import Edit
 
 
 def replaced(tree: Tree, node: ast.AST, template: str) -> list[Edit]:

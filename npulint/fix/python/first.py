@@ -6,11 +6,11 @@ import ast
 import sys
 from collections.abc import Sequence
 
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused
 from npulint.fix.python.sections import import_place, imports, put
 from npulint.fix.python.statements import without
 from npulint.fix.python.tree import Tree, parsed
+from npulint.judge.findings import Edit
 
 
 def put_first(tree: Tree, statements: Sequence[str]) -> tuple[Edit, ...]:

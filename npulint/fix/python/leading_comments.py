@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.fix.python.tree import Tree
-from npulint.lazy_regex import lazy_compile
 
 _LONGEST = 3  # lines
 _DEVICE = lazy_compile(r"(?i)gpu|cuda|cudnn|nccl|xla|memory|显存|显卡")

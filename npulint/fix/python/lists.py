@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npulint.findings import Edit
 from npulint.fix.python.lexing import Lexed
 from npulint.fix.python.tree import Range, Tree
+from npulint.judge.findings import Edit
 
 _LIMIT = 120  # maximum line length
 

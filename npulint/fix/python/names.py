@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
 from npulint.fix.python.tree import Tree, is_dotted
+from npulint.judge.findings import Edit, FixStep
 
 _SAME_MODULE = {
     "tensorflow": ("tensorflow.compat.v1", "tensorflow.compat.v2")

@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable
 
 from npulint.facts.model import Span
-from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.mixed.steps import Routine, inside
 from npulint.fix.python.names import module_name
 from npulint.fix.python.sections import behind_imports, is_docstring, is_main
 from npulint.fix.python.tree import Tree, tree_of
+from npulint.judge.findings import Edit, FixStep
 
 _ALWAYS = re.compile(r"device_count\(\)|['\"](?:npu|cuda)['\"]|(?:npu|cuda)\.is_available\(\)")
 _INDEXED = re.compile(r"['\"](?:npu|cuda):\d|\.(?:npu|cuda)\(\d")

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from npulint.data.port_styles import spellings
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.names import imported
 from npulint.fix.python.respelled_imports import respelled_import
@@ -16,6 +15,7 @@ from npulint.fix.python.tree import Tree, is_dotted, tree_of
 from npulint.fix.source import edited_text
 from npulint.fix.spelling import Spelling
 from npulint.fix.verify import Stretch, stretches
+from npulint.judge.findings import Edit
 
 _OF_NPU = re.compile(r"npu|hccl|ascend|cann", re.IGNORECASE)
 _PLAIN_STRING = re.compile(r"""([uU]?)(['"])([^'"\\\n]*)\2""")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from npulint.findings import Edit
 from npulint.fix.python.tree import Tree
+from npulint.judge.findings import Edit
 
 _BLOCKS = (ast.If, ast.With, ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
 

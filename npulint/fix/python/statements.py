@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
-from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
 from npulint.fix.python.block_ends import reached_end
 from npulint.fix.python.branches import turned_round
@@ -14,6 +13,7 @@ from npulint.fix.python.lists import ListElements
 from npulint.fix.python.sections import behind_imports
 from npulint.fix.python.templates import Templates
 from npulint.fix.python.tree import Range, Tree
+from npulint.judge.findings import Edit, FixStep
 
 _SIMPLE_ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _COMPOUND = tuple(

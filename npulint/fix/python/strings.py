@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
 from npulint.fix.python.lexing import Lexed, parts_of
 from npulint.fix.python.tree import Range, Tree
+from npulint.judge.findings import Edit, FixStep
 
 
 def retexted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:

@@ -8,10 +8,10 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from npulint.facts.model import Span
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused, Text
 from npulint.fix.python.lexing import Lexed, parts_of
-from npulint.fix.python.syntax import syntax
+from npulint.fix.python_syntax import syntax
+from npulint.judge.findings import Edit
 
 Range = tuple[int, int]
 """Offsets in a text: start, and end (exclusive)."""

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from npulint.findings import Edit
+from npulint.core.lazy_regex import lazy_compile
 from npulint.fix.python.statements import listed_names, without
 from npulint.fix.python.tree import Tree
-from npulint.lazy_regex import lazy_compile
+from npulint.judge.findings import Edit
 
 # Packages without import side effects that are loaded anyway; apex for the NPU lacks the classes.
 _QUIET = ("torch", "apex", "tensorflow")

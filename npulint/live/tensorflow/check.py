@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from npulint.core.texts import say
 from npulint.live.judge import judged
 from npulint.live.result import LiveResult
 from npulint.live.tensorflow.building import built
 from npulint.live.tensorflow.kinds import kind_of, name_of
 from npulint.live.tensorflow.traces import recorded
-from npulint.texts import say
 
 
 def check_tensorflow(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.graph import NodeFrame
-from npulint.lazy_regex import lazy_compile
 
 _OLDER = lazy_compile(r"(?:^|/)gradients(?:_\d+)?/(?!.*gradients(?:_\d+)?/)(.+?)_grad/")
 _TAPE = "gradient_tape/"

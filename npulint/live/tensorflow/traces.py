@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 
 from npulint.facts.graph import Body, Graph, NodeFrame
+from npulint.graphs.read.tensorflow.binary import read_binary
 from npulint.live.sources import own_frames
 from npulint.live.tensorflow.gradients import Frames, gradient_frames
-from npulint.read.graph.tensorflow.binary import read_binary
 
 
 def recorded(graph_def: Any, graph: Any, version: str) -> Graph:
     """The record of a ``GraphDef``. `graph` is the TensorFlow graph it was made from, which has the tracebacks, or
-    None. Raises `npulint.read.graph.errors.GraphError`."""
+    None. Raises `npulint.graphs.read.errors.GraphError`."""
     read = read_binary("graph_def", "", graph_def.SerializeToString())
     traced = {} if graph is None else _traces(graph)
     return Graph("live_tensorflow", [_traced(body, traced.get(body.name, {})) for body in read.bodies], version)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.texts import say
+from npulint.core.texts import say
 
 
 class LiveError(RuntimeError):

@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
+from npulint.judge.summaries.step_summary import CLASSES
 from npulint.live.course import Course
-from npulint.step_summary import CLASSES
 
 PARAMETERS, GRADIENTS, OPTIMIZER, ACTIVATIONS, OTHER = range(len(CLASSES))
 _MOST = 2_000_000  # events

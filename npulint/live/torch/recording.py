@@ -10,6 +10,7 @@ import msgspec
 import torch
 import torch.utils.backend_registration
 
+from npulint.core.texts import say
 from npulint.facts.graph import Graph
 from npulint.live.course import Course
 from npulint.live.torch import device
@@ -22,7 +23,6 @@ from npulint.live.torch.recorder import Recorder
 from npulint.live.torch.session import unchanged
 from npulint.live.torch.step import TrainingStep, move, run_step
 from npulint.live.torch.stopped import Stop, stop_of, with_stop
-from npulint.texts import say
 
 FAKE_NPU, DISPATCH, AUTO = "imaginary", "dispatch", "auto"
 METHODS = (AUTO, FAKE_NPU, DISPATCH)

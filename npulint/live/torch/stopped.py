@@ -8,8 +8,8 @@ from traceback import walk_tb
 
 import msgspec
 
-from npulint.assemble.graph.stops import STOP, Reason
 from npulint.facts.graph import Graph, Node, NodeFrame
+from npulint.graphs.facts.stops import STOP, Reason
 from npulint.live.sources import is_own
 from npulint.live.torch.errors import FakeNpuError
 

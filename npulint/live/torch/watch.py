@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from npulint.core.texts import say
 from npulint.live.judge import judged
 from npulint.live.result import LiveResult
 from npulint.live.torch.check import caller, release_for
@@ -15,7 +16,6 @@ from npulint.live.torch.errors import LiveError
 from npulint.live.torch.recorder import Recorder
 from npulint.live.torch.session import begin, eager, end
 from npulint.live.torch.stopped import Stop, refused, stop_of, with_stop
-from npulint.texts import say
 
 _NUMPY = "TypeError: can't convert npu:0 device type tensor to numpy"
 

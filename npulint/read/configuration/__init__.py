@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.discover.manifests import describes_containers
 from npulint.facts.model import Fact, FileFact, FileFacts, Problem, Span
-from npulint.lazy_regex import lazy_compile
 from npulint.read.chip_names import chip_names
 from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves, typed
 from npulint.read.source import DecodedSource
@@ -78,8 +78,8 @@ def _syntax(path: str) -> str:
 
 
 def _of_containers(text: str, path: str) -> list[Fact]:
+    from npulint.read.configuration.manifests import manifest_facts
     from npulint.read.configuration.yaml_values import yaml_documents
-    from npulint.read.containers.manifests import manifest_facts
 
     try:
         return [*manifest_facts(yaml_documents(text), path), *chip_names(text, path)]

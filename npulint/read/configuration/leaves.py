@@ -6,8 +6,8 @@ import re
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Span
-from npulint.lazy_regex import lazy_compile
 
 MAX_DEPTH = 64
 """Maximum nesting of a configuration."""

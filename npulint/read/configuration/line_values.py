@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Span
-from npulint.lazy_regex import lazy_compile
 from npulint.read.configuration.leaves import Tree, typed
 
 _SECTION = lazy_compile(r"[ \t]*\[{1,2}[ \t]*([^\]\n]*?)[ \t]*\]{1,2}[ \t]*(?:[#;].*)?")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Span
-from npulint.lazy_regex import lazy_compile
 from npulint.read.configuration.leaves import MAX_DEPTH, Tree, UnreadableError, typed
 from npulint.read.json_tree import Lines
 

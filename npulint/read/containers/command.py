@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Fact, Span
-from npulint.lazy_regex import lazy_compile
 from npulint.read.containers.record import PROGRAM, StartedWith, container_facts
 from npulint.read.json_tree import Lines
 from npulint.read.shell.tokens import Word

@@ -5,11 +5,11 @@ from __future__ import annotations
 import posixpath
 from typing import Literal
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.container_images import Software, chip_of
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact
-from npulint.lazy_regex import lazy_compile
 
 StartedBy = Literal["command", "compose", "kubernetes"]
 Access = Literal["devices", "all", "runtime", "none", "unknown"]

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.container_images import Software, software_of
 from npulint.facts.attributes import flag
 from npulint.facts.model import Fact, Span
-from npulint.lazy_regex import lazy_compile
 from npulint.read.containers.facts import NONE, Access, GpuRequest, SharedMemory, StartedBy, StartedContainer
 
 _NPU = lazy_compile(r"/dev/davinci(?:\d+|\*)")

@@ -7,7 +7,7 @@ import io
 import tokenize
 from collections.abc import Iterator
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 _NEWER = lazy_compile(r"(?m)^[ \t]*(?:(?:async[ \t]+)?def|class|type)[ \t]+\w+[ \t]*[\[=]")
 _LAYOUT = frozenset((tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
-from npulint.lazy_regex import lazy_compile
 
 _DEPTH = 4  # nesting of conditions
 _SHORT = 60  # characters of a text that may name a device

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 _NPU = lazy_compile(r"(?<![A-Za-z])npu|hccl", re.IGNORECASE)
 _ONE_WORD = lazy_compile(r"[\w.:,=+-]*")

@@ -9,10 +9,10 @@ import warnings
 
 import msgspec
 
-from npulint.budget import reserve
+from npulint.core.budget import reserve
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.code import Code
 from npulint.facts.model import Problem, Span
-from npulint.lazy_regex import lazy_compile
 from npulint.read.python.light import is_relevant, omits_nothing, read_lightly
 from npulint.read.python.newer import older
 from npulint.read.python.npu_names import names_npu

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import tokenize
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 _NUMBER = lazy_compile(r"(?<![\w.])0([0-7]+)[lL]?(?![\w.])|(?<![\w.])((?:0[xX][0-9a-fA-F]+|\d+))[lL](?!\w)")
 _UNICODE_RAW = lazy_compile(r"(?<![\w])[uU][rR](?=[\"'])")

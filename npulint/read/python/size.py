@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 SMALL = 400_000
 """Characters of a source whose syntax tree fits into the usual limits, whatever they are."""

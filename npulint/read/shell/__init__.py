@@ -1,5 +1,1 @@
-"""The shell reader: environment variables, commands and started scripts of launchers."""
-
-from npulint.read.shell.facts import read_shell
-
-__all__ = ["read_shell"]
+"""Reads shell text: words, commands, control flow, and the programs that a script starts."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Fact, Span
-from npulint.lazy_regex import lazy_compile
 from npulint.read.packages import Dependency, PackageIndex, PythonVersion, RequirementsFile, Via
 from npulint.read.requirement import canonical, conda_requirement, cuda_index, is_wheel, requirement
 from npulint.read.shell.tokens import Word

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 from npulint.read.shell.tokens import KEYWORDS, ShellLine, ShellOperator, Token, Word, WordPart, word_of
 
 _SPACE = lazy_compile(r"(?:[ \t]+|\\\n)+")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 from npulint.read.shell.commands import ParsedCommand
 from npulint.read.shell.values import HOLE, Variables
 

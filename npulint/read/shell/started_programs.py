@@ -8,8 +8,8 @@ import re
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.training_arguments import commands_of
-from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.tokens import Word
 from npulint.read.shell.values import HOLE, ExpandedArgument
 

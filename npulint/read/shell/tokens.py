@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 
 REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "<>", ">|", "&>", "&>>"))
 # Keywords at the beginning of a command.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
 from npulint.read.shell.commands import ParsedCommand
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.tokens import Word, WordPart, word_of

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.findings import ComparedChange, ComparedPair, ComparedRow, ComparedSide, Comparison
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.texts import count, say
+from npulint.judge.findings import ComparedChange, ComparedPair, ComparedRow, ComparedSide, Comparison
 from npulint.report.compared.document import way
 from npulint.report.compared.rows import places_of
 from npulint.report.document.model import PlaceCell, ValueCell
-from npulint.texts import count, say
 
 _SHORT = 9  # digits of a commit
 _COMMIT = lazy_compile(r"\b[0-9a-f]{40,64}\b")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from npulint.findings import ComparedChange, Comparison
+from npulint.core.texts import say
+from npulint.judge.findings import ComparedChange, Comparison
 from npulint.report.compared.change import ChangedItem, ChangedValue, change_document, value_name
 from npulint.report.document.columns import ARROW, Line, fold, row_lines, widths
 from npulint.report.document.model import ValueCell
 from npulint.report.document.text import WIDTH
 from npulint.report.terminal import Paint, escape_control_chars
 from npulint.report.view import ReportView
-from npulint.texts import say
 
 _COLOR = {"differs": "red", "review": "yellow", "same": "green"}
 _INDENT = 2

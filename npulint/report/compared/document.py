@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.effects import EFFECTS, WEAK, rank
-from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison, Evidence
+from npulint.core.texts import count, known, say
+from npulint.facts.comparison.effects import EFFECTS, WEAK, rank
+from npulint.judge.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison, Evidence
 from npulint.report.compared.rows import ANSWERS, SIDES, ShortSidePaths, differing_first, places_of, tally
 from npulint.report.document.model import (
     Checklist,
@@ -18,7 +19,6 @@ from npulint.report.document.model import (
     ValueCell,
 )
 from npulint.report.terminal import escape_control_chars
-from npulint.texts import count, known, say
 
 _ROWS = 10  # of an item in a brief report
 _ALSO = 2  # further places of a row

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison
+from npulint.judge.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison
 from npulint.report.view import fields_of
 
 

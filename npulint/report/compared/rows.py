@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.findings import (
+from npulint.core.texts import count, say
+from npulint.judge.findings import (
     ComparedPair,
     ComparedRow,
     ComparedSide,
@@ -17,7 +18,6 @@ from npulint.findings import (
     Related,
 )
 from npulint.report.terminal import leading
-from npulint.texts import count, say
 
 SIDES = ("reference", "migrated")
 STATUSES = ("consistent", "differs", "unused", "unknown")

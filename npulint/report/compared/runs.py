@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from npulint.catalogue.forms import time
-from npulint.findings import Comparison
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.texts import count, known, say
+from npulint.judge.catalogue.forms import time
+from npulint.judge.findings import Comparison
+from npulint.judge.summaries.run_comparison import ComparedCurve, Explanation, RunComparison, Symptom
 from npulint.report.document.model import Cell, CodeCell, Note, Prose, Status, Table
 from npulint.report.runs import words
-from npulint.run_comparison import ComparedCurve, Explanation, RunComparison, Symptom
-from npulint.texts import count, known, say
 
 _RATE = lazy_compile(r"/\s?s|per_?\s?s|ps$|throughput")
 

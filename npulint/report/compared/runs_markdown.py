@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from npulint.findings import Comparison
+from npulint.core.texts import say
+from npulint.judge.findings import Comparison
+from npulint.judge.summaries.run_comparison import RunComparison
 from npulint.report.compared.runs import headline, paragraph, symptoms, table
 from npulint.report.document.markdown import Writer
 from npulint.report.markup import prose
-from npulint.run_comparison import RunComparison
-from npulint.texts import say
 
 
 def run_parts(comparison: Comparison, runs: RunComparison, writer: Writer, lang: str) -> list[str]:

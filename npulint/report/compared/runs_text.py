@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.findings import Comparison
+from npulint.core.texts import say
+from npulint.judge.findings import Comparison
+from npulint.judge.summaries.run_comparison import ComparedCurve, RunComparison
 from npulint.report.compared.rows import of_runs_alone
 from npulint.report.compared.runs import headline, symptoms, table
 from npulint.report.document.columns import Line, fold, row_lines, widths
@@ -13,8 +15,6 @@ from npulint.report.document.text import WIDTH
 from npulint.report.runs.bars import spark
 from npulint.report.terminal import Paint, escape_control_chars
 from npulint.report.view import ReportView
-from npulint.run_comparison import ComparedCurve, RunComparison
-from npulint.texts import say
 
 _COLOR = {"differs": "red", "consistent": "green"}
 _SPARK = 24  # cells of a curve

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npulint.findings import ComparedPair, Comparison
+from npulint.core.texts import count, say
+from npulint.judge.findings import ComparedPair, Comparison
 from npulint.report.compared.change_text import blocks as change_blocks
 from npulint.report.compared.document import checklists
 from npulint.report.compared.rows import SIDES, ShortSidePaths, alone, differing_first, of_runs_alone, tally
@@ -13,7 +14,6 @@ from npulint.report.document.columns import ARROW, Line, fold, row_lines, widths
 from npulint.report.document.text import WIDTH, Checklists
 from npulint.report.terminal import Paint
 from npulint.report.view import ReportView
-from npulint.texts import count, say
 
 _PAIRS = 3  # shown in full
 _LISTED = 10  # further ones listed

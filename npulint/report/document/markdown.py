@@ -6,9 +6,9 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
+from npulint.core.texts import count, say
 from npulint.report.document import model
 from npulint.report.markup import code, link, prose
-from npulint.texts import count, say
 
 _ADDRESS = ("https://", "http://")
 _STRESSED = ("failed", "differs")

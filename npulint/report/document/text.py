@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from npulint.core.texts import count, say
 from npulint.report.document.columns import ARROW, Line, drawn, fold, row_lines, widths
 from npulint.report.document.model import Checklist, ChecklistEntry, DifferenceRow, PlaceCell, ValueCell
 from npulint.report.terminal import Paint, cells, escape_control_chars, leading
 from npulint.report.view import ReportView
-from npulint.texts import count, say
 
 WIDTH = 100  # cells if the terminal width is unknown
 _NARROW = 64  # cells below which both sides are stacked

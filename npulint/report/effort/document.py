@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from npulint.core.texts import say
 from npulint.data.effort import weight, weights
-from npulint.effort import Effort, FileEffort, Hours
+from npulint.judge.effort import Effort, FileEffort, Hours
 from npulint.report.document.model import Cell, Label, PlaceCell, StackedBar, Table
-from npulint.texts import say
 
 PARTS = ("automatic", "review", "decide")
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from npulint.data.effort import weights
-from npulint.effort import Effort, FileEffort, Hours
+from npulint.judge.effort import Effort, FileEffort, Hours
 from npulint.report.view import fields_of
 
 VERSION = 1

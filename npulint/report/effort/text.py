@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from npulint.effort import Effort
+from npulint.core.texts import count, say
+from npulint.judge.effort import Effort
 from npulint.report.document.markdown import Writer
 from npulint.report.effort.document import PARTS, by_file, formula, in_range, sentences, weight_table
 from npulint.report.markup import prose
 from npulint.report.terminal import Paint, cells, escape_control_chars, leading, wrap
-from npulint.texts import count, say
 
 _FILES = 10  # listed
 _LIMIT = 1024 * 1024  # bytes of Markdown

@@ -8,13 +8,13 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from npulint.core.errors import NpulintError
+from npulint.core.texts import say
 from npulint.data.effort import weights
-from npulint.effort import Effort, FileEffort
-from npulint.errors import NpulintError
-from npulint.findings import Finding
+from npulint.judge.effort import Effort, FileEffort
+from npulint.judge.findings import Finding
 from npulint.report.effort.document import PARTS, formula, sentences
 from npulint.report.terminal import escape_control_chars
-from npulint.texts import say
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.findings import RunResult
+from npulint.judge.findings import RunResult
 from npulint.report.view import ReportView
 
 

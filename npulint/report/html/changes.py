@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from npulint.core.texts import count, say
 from npulint.facts.model import Span
-from npulint.findings import BaselineEntry
-from npulint.report.document.html import markup
+from npulint.judge.findings import BaselineEntry
 from npulint.report.document.model import Block, Cell, CodeCell, Folded, Paragraph, PlaceCell, Prose, Section, Table
 from npulint.report.history import Changes, PastFinding, PastReport, changes_since, current
 from npulint.report.html.charts import SEVERITIES, chart
+from npulint.report.html.document import markup
 from npulint.report.html.page import Page
-from npulint.texts import count, say
 
 _REPORTS = 20  # of the trend
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from npulint.core.texts import count, say
 from npulint.report.document.model import Cell, CodeCell, Label, StackedBar, Table
-from npulint.texts import count, say
 
 SEVERITIES = ("error", "warning", "note")
 STATUSES = ("failed", "unknown", "passed")

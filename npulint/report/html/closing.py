@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from npulint import __version__
+from npulint.core.texts import count, say
 from npulint.facts.model import Span
-from npulint.report.document.html import markup
 from npulint.report.document.model import Cell, CodeCell, Folded, Note, PlaceCell, Prose, Section, Table
 from npulint.report.html.charts import SEVERITIES
+from npulint.report.html.document import markup
 from npulint.report.html.markup import escape_html, identifier, section
 from npulint.report.html.overview import severities_by
 from npulint.report.html.page import Page
 from npulint.report.summary import fixable, reason
-from npulint.texts import count, say
 
 
 def fixed(page: Page) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from npulint.core.texts import count, say
 from npulint.report.compared.document import checklists
 from npulint.report.compared.rows import ANSWERS, alone, differing_first, of_runs_alone
-from npulint.report.document.html import inline, place
 from npulint.report.document.model import (
     Checklist,
     ChecklistEntry,
@@ -17,10 +17,10 @@ from npulint.report.document.model import (
     ProgramEntry,
     ValueCell,
 )
+from npulint.report.html.document import inline, place
 from npulint.report.html.markup import attribute, escape_html, identifier, inline_markdown, section
 from npulint.report.html.page import Page
 from npulint.report.html.source import frame
-from npulint.texts import count, say
 
 _PAIRS = 50
 _ROWS = 2000  # of the page

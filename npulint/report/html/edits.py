@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npulint.findings import Finding
+from npulint.core.texts import count, say
+from npulint.judge.findings import Finding
 from npulint.report.changed import ChangedLines
 from npulint.report.changed import blocks as changed
 from npulint.report.html.page import Page
 from npulint.report.html.syntax import Syntax, colored
-from npulint.texts import count, say
 
 _TALL = 40  # lines of a change that are shown
 _WIDE = 400  # characters of a line

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npulint.effort import Effort
-from npulint.findings import RunResult
-from npulint.report.document.html import markup
+from npulint.core.texts import count, say
+from npulint.judge.effort import Effort
+from npulint.judge.findings import RunResult
 from npulint.report.document.model import Block, Folded, Paragraph, Prose, Section, Table
 from npulint.report.effort.document import by_file, formula, in_range, sentences, weight_table
+from npulint.report.html.document import markup
 from npulint.report.html.frame import Frame, framed
 from npulint.report.html.page import Page
 from npulint.report.html.verdict import ReadinessVerdict, answered
 from npulint.report.view import ReportView
-from npulint.texts import count, say
 
 _FIRST, _FILES = 10, 60  # files that are not folded, and all that are listed
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from npulint.catalogue.check import CATEGORIES
+from npulint.core.texts import say
+from npulint.judge.catalogue.check import CATEGORIES
 from npulint.report.html.charts import SEVERITIES
 from npulint.report.html.markup import attribute, escape_html, topic_name
 from npulint.report.html.page import Page
-from npulint.texts import say
 
 
 def filters(page: Page) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from npulint.core.texts import count, say
 from npulint.facts.model import Span
-from npulint.findings import Finding, Related
+from npulint.judge.findings import Finding, Related
 from npulint.report.html.edits import change
 from npulint.report.html.filters import filters
 from npulint.report.html.markup import (
@@ -21,7 +22,6 @@ from npulint.report.html.markup import (
 from npulint.report.html.page import Page
 from npulint.report.html.source import frame
 from npulint.report.summary import first_steps
-from npulint.texts import count, say
 
 _HEAD = 8  # cards per check that are not collapsed
 _WHOLE = Span()

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from npulint import __version__
+from npulint.core.texts import say
 from npulint.report.html.assets import asset, icon, policy
 from npulint.report.html.markup import escape_html
 from npulint.report.view import ProjectStamp
-from npulint.texts import say
 
 _LANGUAGES = {"en": "en", "zh": "zh-CN"}
 

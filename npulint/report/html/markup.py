@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from npulint.core.texts import known, say
 from npulint.report.terminal import escape_control_chars
-from npulint.texts import known, say
 
 _LINKED = ("https://", "http://", "file://")  # other schemes could run a script
 _UNSAFE = re.compile("[^A-Za-z0-9_-]")

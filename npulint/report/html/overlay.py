@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.findings import Comparison
+from npulint.core.texts import say
+from npulint.judge.findings import Comparison
+from npulint.judge.summaries.run_comparison import ComparedCurve, RunComparison
+from npulint.judge.summaries.run_summary import RunCurve
 from npulint.report.compared import runs as document
-from npulint.report.document.html import markup
+from npulint.report.html.document import markup
 from npulint.report.html.markup import escape_html, inline_markdown
 from npulint.report.html.page import Page
 from npulint.report.html.plots import Axis, axis
-from npulint.run_comparison import ComparedCurve, RunComparison
-from npulint.run_summary import RunCurve
-from npulint.texts import say
 
 _WIDTH, _HEIGHT = 1000, 400  # of the field; it is stretched
 _LINES = 4  # of the grid

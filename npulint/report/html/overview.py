@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 
-from npulint.catalogue.check import CATEGORIES
-from npulint.findings import Finding
-from npulint.report.document.html import markup
+from npulint.core.texts import say
+from npulint.judge.catalogue.check import CATEGORIES
+from npulint.judge.findings import Finding
 from npulint.report.document.model import Block, CodeCell, Paragraph
 from npulint.report.html.charts import SEVERITIES, STATUSES, chart
+from npulint.report.html.document import markup
 from npulint.report.html.markup import identifier, section
 from npulint.report.html.page import Page
 from npulint.report.readiness import lists
-from npulint.texts import say
 
 _TOP = 10
 _Row = tuple[str | CodeCell, Counter[str]]

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from npulint.facts.model import Span
-from npulint.findings import Evidence, Finding, RunResult
+from npulint.judge.findings import Evidence, Finding, RunResult
+from npulint.judge.settings import RANK
 from npulint.report.html.markup import ShortPaths, attribute, escape_html, identifier
 from npulint.report.html.source import line_of
 from npulint.report.html.syntax import Syntax
 from npulint.report.view import ReportView, visible
-from npulint.settings import RANK
 
 if TYPE_CHECKING:
-    from npulint.fix.model import FixResult
+    from npulint.judge.fix_results import FixResult
 
 CARDS = 20_000  # displayed findings; more make the page too large
 

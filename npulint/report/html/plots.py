@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from npulint.core.texts import count, say
+from npulint.judge.summaries.run_summary import RunCurve
 from npulint.report.html.markup import attribute, escape_html, table
 from npulint.report.runs import words as phrases
-from npulint.run_summary import RunCurve
-from npulint.texts import count, say
 
 _STEPS = 4  # of the grid
 _DECADES = 1000  # ratio of maximum to minimum from which the axis is logarithmic

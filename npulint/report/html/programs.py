@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from npulint.findings import ChecklistItem, Evidence, ProgramSummary
-from npulint.report.document.html import inline
+from npulint.core.texts import count, say
+from npulint.judge.findings import ChecklistItem, Evidence, ProgramSummary
 from npulint.report.html.charts import STATUSES, bar
+from npulint.report.html.document import inline
 from npulint.report.html.markup import escape_html, inline_markdown, paragraph, section, table
 from npulint.report.html.page import Page
 from npulint.report.readiness import lists, seen, tally, traits
-from npulint.texts import count, say
 
 _PROGRAMS = 500
 _PRINTED = 4  # checklists that are expanded in print

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
+from npulint.core.texts import count, say
 from npulint.facts.model import Span
-from npulint.report.document.html import markup, place
+from npulint.judge.summaries.run_summary import RunSummary
 from npulint.report.document.model import Facts, Folded, PlaceCell
+from npulint.report.html.document import markup, place
 from npulint.report.html.markup import section
 from npulint.report.html.page import Page
 from npulint.report.html.plots import plot
 from npulint.report.runs import document, words
-from npulint.run_summary import RunSummary
-from npulint.texts import count, say
 
 _TABLES, _PLOTS, _FILES = 6, 12, 5
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 
 from npulint.facts.model import Span
+from npulint.judge.source_lines import cell_line
 from npulint.report.html.syntax import Syntax, colored, plain
-from npulint.source_lines import cell_line
 
 _CONTEXT = 2  # lines on both sides
 _TALL = 10  # lines of a statement that are all shown

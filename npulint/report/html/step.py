@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.report.document.html import markup
+from npulint.core.texts import say
+from npulint.judge.summaries.step_summary import StepSummary
 from npulint.report.document.model import Cell, PlaceCell, Table
+from npulint.report.html.document import markup
 from npulint.report.html.markup import escape_html, section
 from npulint.report.html.page import Page
 from npulint.report.html.stepped import memory_curve, order
 from npulint.report.step.tables import tables
-from npulint.step_summary import StepSummary
-from npulint.texts import say
 
 _Lines = dict[tuple[str, int], PlaceCell]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from npulint.core.texts import count, say
 from npulint.facts.model import Span
-from npulint.report.document.html import place
+from npulint.judge.summaries.step_summary import CLASSES, StepPicture, StepStretch
 from npulint.report.document.model import PlaceCell
+from npulint.report.html.document import place
 from npulint.report.html.markup import attribute, escape_html, table
 from npulint.report.html.page import Page
 from npulint.report.step import words
-from npulint.step_summary import CLASSES, StepPicture, StepStretch
-from npulint.texts import count, say
 
 _ROWS = 24
 _NARROW = 0.35  # percent: what is narrower is not visible

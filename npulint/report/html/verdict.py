@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.findings import Comparison
+from npulint.core.texts import count, say
+from npulint.judge.findings import Comparison
 from npulint.report.html.changes import share_done
 from npulint.report.html.charts import SEVERITIES
 from npulint.report.html.markup import escape_html, inline_markdown, section
 from npulint.report.html.page import Page
 from npulint.report.readiness import lists, seen
 from npulint.report.summary import first_steps
-from npulint.texts import count, say
 
 _STEPS = 5
 _SIGNS = {  # SVG paths in a 24 by 24 box

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npulint.effort import estimate
-from npulint.findings import RunResult
-from npulint.report.document.html import markup
+from npulint.core.texts import say
+from npulint.judge.effort import estimate
+from npulint.judge.findings import RunResult
 from npulint.report.document.model import Section
 from npulint.report.html.changes import changes
 from npulint.report.html.charts import patterns
 from npulint.report.html.closing import fixed, run, silenced, unread
+from npulint.report.html.document import markup
 from npulint.report.html.effort import effort
 from npulint.report.html.findings import findings
 from npulint.report.html.frame import Frame, framed
@@ -19,7 +20,6 @@ from npulint.report.html.page import Page
 from npulint.report.html.programs import programs
 from npulint.report.html.verdict import banner, compared_verdict, first, target, verdict
 from npulint.report.view import ReportView
-from npulint.texts import say
 
 
 def whole(result: RunResult, view: ReportView) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.catalogue.forms import number, time
+from npulint.core.texts import count, say
 from npulint.facts.model import Span
+from npulint.judge.catalogue.forms import number, time
+from npulint.judge.summaries.run_summary import RunChange, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 from npulint.report.document.model import Cell, CodeCell, Label, Note, PlaceCell, Prose, StackedBar, Table
 from npulint.report.runs import words
-from npulint.run_summary import RunChange, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
-from npulint.texts import count, say
 
 _TYPES = 5
 _EACH = 4  # rows of each kind

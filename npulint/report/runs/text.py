@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from npulint.catalogue.forms import time
+from npulint.core.texts import count, say
+from npulint.judge.catalogue.forms import time
+from npulint.judge.summaries.run_summary import RunChange, RunCurve, RunGraph, RunStall, RunSummary, RunTimes
 from npulint.report.runs import words
 from npulint.report.runs.bars import bar, fill, padded, powers, spark, stacked
 from npulint.report.terminal import Paint, cells, escape_control_chars, leading, wrap
 from npulint.report.view import ReportView
-from npulint.run_summary import RunChange, RunCurve, RunGraph, RunStall, RunSummary, RunTimes
-from npulint.texts import count, say
 
 _WIDTH = 100  # cells if the terminal width is unknown
 _NARROW, _WIDEST = 40, 120

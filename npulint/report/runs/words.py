@@ -7,9 +7,18 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.catalogue.forms import number, time
-from npulint.run_summary import RunChange, RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
-from npulint.texts import count, known, say
+from npulint.core.texts import count, known, say
+from npulint.judge.catalogue.forms import number, time
+from npulint.judge.summaries.run_summary import (
+    RunChange,
+    RunCurve,
+    RunFile,
+    RunGraph,
+    RunPart,
+    RunStall,
+    RunSummary,
+    RunTimes,
+)
 
 THRESHOLD = 0.98
 """The similarity below which outputs deviate."""

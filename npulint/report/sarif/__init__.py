@@ -14,17 +14,17 @@ from typing import Any
 import msgspec
 
 from npulint import __version__
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.texts import count, say
 from npulint.facts.model import Problem
-from npulint.findings import Finding, RunResult, SuppressedFinding
-from npulint.lazy_regex import lazy_compile
+from npulint.judge.findings import Finding, RunResult, SuppressedFinding
+from npulint.judge.settings import DOCS_URL, RANK
 from npulint.report.json import compared_record, encodable, fix_records, graphs_record, step_records, summary_record
 from npulint.report.sarif.locations import ROOT, artifact, region
 from npulint.report.sarif.results import Writer
 from npulint.report.sarif.rules import rules
 from npulint.report.summary import reason
 from npulint.report.view import ReportView, visible, visible_suppressed
-from npulint.settings import DOCS_URL, RANK
-from npulint.texts import count, say
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST_RESULTS = 25_000  # GitHub rejects runs with more

@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 from urllib.parse import quote
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Span
-from npulint.lazy_regex import lazy_compile
+from npulint.judge.source_lines import LineProvider
 from npulint.report.view import in_repository
-from npulint.source_lines import LineProvider
 
 ROOT = "%SRCROOT%"
 """The uriBaseId of relative paths: the working directory; GitHub assumes the repository root."""

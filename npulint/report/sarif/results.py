@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from npulint.digest import blake2b
-from npulint.evaluate.places import further
+from npulint.core.digest import blake2b
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.texts import count, say
 from npulint.facts.model import Span
-from npulint.findings import Finding, Fix, Related, SuppressedFinding
-from npulint.lazy_regex import lazy_compile
+from npulint.judge.evaluate.places import further
+from npulint.judge.findings import Finding, Fix, Related, SuppressedFinding
+from npulint.judge.source_lines import LineProvider
 from npulint.report.sarif.linehash import line_hashes
 from npulint.report.sarif.locations import artifact, region, stored
 from npulint.report.sarif.rules import cut
 from npulint.report.terminal import escape_control_chars
 from npulint.report.view import ReportView
-from npulint.source_lines import LineProvider
-from npulint.texts import count, say
 
 MOST_LOCATIONS = 1_000  # per result, limit of GitHub
 _MOST_CHARACTERS = 4_000  # per part of a message

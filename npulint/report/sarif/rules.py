@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from npulint.findings import CONFIDENCES, Finding
-from npulint.lazy_regex import lazy_compile
+from npulint.core.lazy_regex import lazy_compile
+from npulint.judge.findings import CONFIDENCES, Finding
+from npulint.judge.settings import RANK
 from npulint.report.view import ReportView, RulePage
 from npulint.report.xmltext import legal
-from npulint.settings import RANK
 
 MOST_CHARACTERS = 1024  # of a description, limit of GitHub
 _NAME_CHARACTERS = 255

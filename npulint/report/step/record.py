@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from npulint.judge.summaries.step_summary import PLACES, StepMemory, StepSummary
 from npulint.report.view import fields_of
-from npulint.step_summary import PLACES, StepMemory, StepSummary
 
 
 def step_record(step: StepSummary, picture: bool = True) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from npulint.core.texts import count, say
 from npulint.facts.model import Span
+from npulint.judge.summaries.step_summary import StepOperator, StepShape, StepSummary, StepWait
 from npulint.report.document.model import Cell, CodeCell, Note, PlaceCell, Prose, Status, Table
 from npulint.report.step import words
-from npulint.step_summary import StepOperator, StepShape, StepSummary, StepWait
-from npulint.texts import count, say
 
 _STATUS = {"confirmed": "failed", "contradicted": "unknown", "missed": "unknown"}
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from npulint.core.texts import count, say
+from npulint.judge.summaries.step_summary import StepSummary
 from npulint.report.document.model import Cell, CodeCell, Note, PlaceCell, Table
 from npulint.report.step.tables import differences, tables
 from npulint.report.terminal import Paint, cells, escape_control_chars, wrap
 from npulint.report.view import ReportView
-from npulint.step_summary import StepSummary
-from npulint.texts import count, say
 
 _MOST = 200  # rows
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from npulint.step_summary import StepMemory, StepSummary
-from npulint.texts import known, say
+from npulint.core.texts import known, say
+from npulint.judge.summaries.step_summary import StepMemory, StepSummary
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 

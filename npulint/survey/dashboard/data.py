@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from npulint.core.texts import known, say
 from npulint.report.json import encodable
 from npulint.report.terminal import escape_control_chars
 from npulint.survey.model import FAILED, ProjectRow
 from npulint.survey.summary import VERDICTS, Summed
-from npulint.texts import known, say
 
 _TEXTS = "shown page more range effort items report details source commit blockers files none".split()
 

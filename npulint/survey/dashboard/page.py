@@ -6,12 +6,12 @@ from collections import Counter
 from importlib.resources import files
 
 from npulint import __version__
+from npulint.core.texts import count, say
 from npulint.report.html.assets import asset, icon, policy
 from npulint.report.html.markup import attribute, escape_html, section, table
 from npulint.survey.dashboard.data import data, framework, verdict
 from npulint.survey.model import FAILED
 from npulint.survey.summary import VERDICTS, Blocker, Summed, Totals
-from npulint.texts import count, say
 
 TONES = {"ready": "passed", "check": "note", "open": "warning", "blocked": "error"}
 """Classes of the colours of verdicts; the others are grey."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.mixed.holders import with_groups
 from npulint.fix.python.mixed.regions import autocast_region, region_edits
@@ -14,6 +13,7 @@ from npulint.fix.python.mixed.scaler import Scalers
 from npulint.fix.python.mixed.steps import TrainingStep, training_step
 from npulint.fix.python.names import module_name
 from npulint.fix.python.tree import Tree, tree_of
+from npulint.judge.findings import Edit, FixStep
 
 _HALF = "float16"
 

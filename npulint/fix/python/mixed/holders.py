@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from npulint.facts.model import Span
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused
 from npulint.fix.python.tree import Tree
+from npulint.judge.findings import Edit
 
 
 def with_groups(tree: Tree, line: int, column: int) -> Edit:

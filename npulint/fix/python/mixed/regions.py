@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused
 from npulint.fix.python.mixed.steps import TrainingStep, receiver
 from npulint.fix.python.tree import Tree
+from npulint.judge.findings import Edit
 
 # Methods and functions that only fetch, move or make data, which autocast does not concern.
 _MOVING = frozenset(

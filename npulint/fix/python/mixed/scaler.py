@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
 from npulint.facts.model import Span
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused, Text
 from npulint.fix.python.mixed.steps import Routine, inside
 from npulint.fix.python.names import module_name
 from npulint.fix.python.sections import is_main
 from npulint.fix.python.tree import Tree, tree_of
+from npulint.judge.findings import Edit
 
 _NAMES = ("scaler", "grad_scaler")
 _DEPTH = 4  # functions that hand the scaler on

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from npulint.findings import Edit
 from npulint.fix.model import FixRefused
 from npulint.fix.python.tree import Tree
+from npulint.judge.findings import Edit
 
 Routine = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 

@@ -1,1 +1,0 @@
-"""Assembly: files become modules that know each other, modules become programs with domain facts."""

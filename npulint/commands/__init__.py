@@ -1,0 +1,1 @@
+"""Commands: what a verb does (check, compare, port), without a terminal. Asked by the hosts."""

@@ -1,0 +1,156 @@
+"""Comparison of programs of two different frameworks, whose code cannot be aligned: by framework-neutral names such as
+learning rate, batch size, ``adam.beta1`` and the kind of loss."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from npulint.commands.compare.kinds import KindSummary, PlacedValue, of_kinds
+from npulint.commands.compare.values import shown_plain
+from npulint.commands.training_config.program import TrainingConfig
+from npulint.commands.training_config.provenance.plain import canonical
+from npulint.commands.training_config.steps.model import CodeStep, Home
+from npulint.commands.training_config.tracer import Tracer
+from npulint.data.recipe import RecipeCall
+from npulint.facts.comparison.difference import Difference, SideValue, of_both
+from npulint.facts.recipe import TrainingSetting
+
+_KINDS = ("optimizer", "schedule", "loss", "clipping", "average", "loss_scale")
+"""Parts of which most programs have exactly one operation."""
+_NUMBERS = ("learning_rate", "batch_size", "epochs", "steps", "weight_decay", "momentum", "seed")
+"""Parts that are a single number in most programs."""
+_DECAYING = {"adam", "adamw"}
+_COUNTS = frozenset(("batch_size", "epochs", "steps"))  # zero or less has a special meaning in these
+_NONE_IS_ZERO = frozenset(("weight_decay", "momentum"))
+
+
+def of_frameworks(
+    reference: Sequence[KindSummary],
+    migrated: Sequence[KindSummary],
+    first: Sequence[TrainingSetting],
+    second: Sequence[TrainingSetting],
+    scheduled: tuple[bool, bool] = (True, True),
+) -> Iterator[Difference]:
+    """The differences between programs of two frameworks. `first` and `second` are the settings of the two sides,
+    `scheduled` says of each whether it changes the learning rate at all."""
+    for part in _KINDS:
+        left, right = (_single(side, part) for side in (reference, migrated))
+        if left is None or right is None:
+            continue
+        if left.name != right.name and not _are_one_without_decay(left, right):
+            yield Difference(part, "changed", left.name, "", left.mark, right.mark)
+            continue
+        yield Difference(part, "none", left.name, "", left.mark, right.mark)
+        for name in left.values.keys() & right.values.keys():
+            role = right.roles.get(name, part)
+            if role not in _NUMBERS:
+                yield _compared(role, left.name, name, left.values[name], right.values[name])
+    yield from _of_schedules(reference, migrated, scheduled)
+    yield from of_kinds(reference, migrated)
+    for part in _NUMBERS:
+        one, other = _number(reference, first, part), _number(migrated, second, part)
+        if one is not None and other is not None:
+            yield _compared(part, part, "", one, other)
+
+
+def _are_one_without_decay(left: KindSummary, right: KindSummary) -> bool:
+    """Whether two optimizers differ only in the form of weight decay, and neither of them decays weights."""
+    decays = [side.values.get("weight_decay") for side in (left, right)]
+    none = all(decay is None or decay.value in (None, 0) for decay in decays)
+    return none and {left.name, right.name} == _DECAYING
+
+
+def _of_schedules(
+    reference: Sequence[KindSummary], migrated: Sequence[KindSummary], scheduled: tuple[bool, bool]
+) -> Iterator[Difference]:
+    """A difference for a schedule that only one side has, shown next to the other side's optimizer."""
+    left, right = (_single(side, "schedule") for side in (reference, migrated))
+    other = _single(reference if right else migrated, "optimizer")
+    if scheduled[0] == scheduled[1] or other is None:
+        return
+    if left is not None:
+        yield Difference("schedule", "removed", left.name, "", left.mark, near=other.mark, certain=False)
+    elif right is not None:
+        yield Difference("schedule", "added", right.name, "", None, right.mark, certain=False)
+
+
+def scheduled(config: TrainingConfig) -> bool:
+    """Whether anything in a program changes the learning rate during training."""
+    return any(step.part == "schedule" for step in config.all_steps())
+
+
+def _compared(part: str, what: str, argument: str, one: PlacedValue, other: PlacedValue) -> Difference:
+    values = [0 if value is None and part in _NONE_IS_ZERO else value for value in (one.value, other.value)]
+    return of_both(part, canonical(values[0]) == canonical(values[1]), what, argument, one.mark, other.mark)
+
+
+def _single(side: Sequence[KindSummary], part: str) -> KindSummary | None:
+    """The operation of a part, if the side has exactly one kind of it."""
+    found = [operation for operation in side if operation.part == part]
+    return found[0] if found and len({operation.name for operation in found}) == 1 else None
+
+
+def _number(side: Sequence[KindSummary], settings: Sequence[TrainingSetting], part: str) -> PlacedValue | None:
+    """The number that a program uses for a part, if there is exactly one."""
+    used = [
+        value for operation in side for name, value in operation.values.items() if operation.roles.get(name) == part
+    ]
+    if not used:
+        used = [
+            PlacedValue(one.traced.value, SideValue(one.traced.text, one.path, one.span, one.traced.provenance))
+            for one in settings
+            if one.part == part and one.traced.known
+        ]
+    if part in _COUNTS:
+        used = [one for one in used if not isinstance(one.value, int | float) or one.value > 0]
+    return used[0] if used and len({canonical(one.value) for one in used}) == 1 else None
+
+
+def operations(config: TrainingConfig, tracer: Tracer) -> list[KindSummary]:
+    """The operations of a program that have a framework-neutral name, except those used only for evaluation."""
+    made = Counter(step.target for steps in config.homes.values() for step in steps if step.target is not None)
+    return [
+        _summary(step, step.known, tracer, _is_made_once(step, made))
+        for step in config.all_steps()
+        if step.known is not None and step.known.neutral and step.counts and not step.evaluates
+    ]
+
+
+def _is_made_once(step: CodeStep, made: Counter[Home]) -> bool:
+    """Whether the code creates the operation once, judging by the loops and calls around it."""
+    path, function = step.home
+    looped = any(one.kind == "loop" for one in step.scope.ancestors)
+    return not looped and max(made[path, around] for around in (function, step.module.class_of(function))) <= 1
+
+
+def _summary(step: CodeStep, known: RecipeCall, tracer: Tracer, once: bool) -> KindSummary:
+    whole = SideValue(known.neutral, step.scope.path, step.span)
+    passed: dict[str, object] = {}
+    marks: dict[str, SideValue] = defaultdict(lambda: whole)
+    missing = {argument.name for argument in step.arguments}
+    for argument in step.arguments:
+        traced = tracer.trace(argument.expr, argument.span or step.span)
+        if traced.known:
+            passed[argument.name] = traced.value
+            marks[argument.name] = SideValue.traced(traced, step.scope.path, step.span)
+    defaults = {} if step.is_open else known.effective({})
+    values = {name: value for name, value in defaults.items() if name not in missing} | passed
+    neutral = known.neutral_values(values)
+    back = {other: name for name, other in known.neutral_names.items()}
+    return KindSummary(
+        known.neutral,
+        step.part,
+        whole,
+        {
+            name: PlacedValue(value, marks[_origin(back, name)].shown_as(shown_plain(value)))
+            for name, value in neutral.items()
+        },
+        {name: known.roles[_origin(back, name)] for name in neutral if _origin(back, name) in known.roles},
+        once,
+    )
+
+
+def _origin(back: dict[str, str], neutral: str) -> str:
+    """The framework's parameter for a neutral name: ``betas`` for ``beta1``."""
+    return back.get(neutral, neutral).partition("[")[0]

@@ -1,0 +1,156 @@
+"""The two inputs of a comparison: each is read (with framework-independent functions) and assembled as one project."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from npulint.commands.build import Assembled, assembled
+from npulint.commands.check.isolation import unjudged, without_failing
+from npulint.commands.compare.matching.matches import Side
+from npulint.commands.training_config.configs.lookup import Configs
+from npulint.commands.training_config.execution import ProgramSources
+from npulint.core.budget import GENEROUS, Budget, BudgetError
+from npulint.core.digest import blake2b
+from npulint.core.errors import NpulintError
+from npulint.core.progress import Advance, no_progress
+from npulint.core.texts import say
+from npulint.discover.context_files import context_files
+from npulint.discover.files import DiscoverOptions, discover
+from npulint.discover.kinds import SourceFile
+from npulint.discover.paths import local, shown
+from npulint.facts.model import FileFacts, Problem
+from npulint.read.files import load, read
+from npulint.recognizers.programs import Program
+from npulint.report.terminal import escape_control_chars
+
+UNMANAGEABLE = (RecursionError, MemoryError, BudgetError)
+"""What resolution raises on code that is recursive or nested too deeply, or that takes too much time or memory."""
+_LISTED = 8  # scripts in an error message
+_CONFIGURATION = "configuration"
+_ALIKE = ("python", "shell")  # kinds whose facts depend on the path only where they name it
+_APART = (_CONFIGURATION, "graph")  # configuration files are read when a program names them; graphs are not compared
+
+
+class SideSources(msgspec.Struct, frozen=True):
+    """The files of one side; `entry` is the script that was named on the command line."""
+
+    root: str
+    sources: Sequence[SourceFile]
+    problems: Sequence[Problem]
+    entry: str = ""
+
+
+def below(sources: Iterable[SourceFile], side: str) -> SideSources:
+    """The files in the folder of one side."""
+    return SideSources(side, [source for source in sources if source.path.startswith(f"{side}/")], ())
+
+
+def discovered(path: str, options: DiscoverOptions) -> SideSources:
+    """The files of the project at `path`, or of the project of the script at `path`."""
+    options = msgspec.structs.replace(options, configurations=True)
+    found = discover((path,), options)
+    if os.path.isdir(path):
+        return SideSources(shown(local(path)).rstrip("/") or ".", found.files, found.problems)
+    entry = found.files[0].path if found.files else ""
+    files = [*found.files, *context_files(found, options)]
+    return SideSources(os.path.dirname(entry) or ".", files, found.problems, entry)
+
+
+class ComparedProject(msgspec.Struct, frozen=True, eq=False):
+    """One side: the problems of discovery, its facts, the assembled project, its configuration files, and its
+    files as they lie on the disk. `entry` is the script that was named, empty for a folder."""
+
+    root: str
+    problems: Sequence[Problem]
+    files: list[FileFacts]
+    whole: Assembled
+    configs: Configs
+    sources: ProgramSources
+    entry: str = ""
+
+    @property
+    def names(self) -> Side:
+        """The module names of the project, for finding counterparts."""
+        return Side(self.whole.context.names, list(self.whole.context.project.modules))
+
+    def programs(self) -> Sequence[Program]:
+        """The programs to compare."""
+        written = [one for one in self.whole.programs if not one.fact.configured]  # settings of others have no code
+        named = [program for program in written if program.entry == self.entry]
+        return named if self.entry and named else written
+
+    def program_of(self, script: str, lang: str) -> Program:
+        """The program whose entry script is, or ends in, `script`. Raises `NpulintError` unless there is one."""
+        name = posixpath.normpath(script.replace("\\", "/"))
+        programs = [one for one in self.programs() if one.entry]
+        fitting = [one for one in programs if f"/{one.entry}".endswith(f"/{name}")]
+        found = [one for one in fitting if one.entry in (name, posixpath.join(self.root, name))] or fitting
+        if len(found) == 1:
+            return found[0]
+        trained = sorted(fitting or programs, key=lambda one: not one.fact.trains)[:_LISTED]
+        names = (escape_control_chars(one.entry.removeprefix(f"{self.root}/")) for one in trained)
+        listed = say(lang, "list.and").join(names)
+        key = "compare.entry.several" if fitting else "compare.entry.unknown"
+        raise NpulintError(say(lang, key, path=escape_control_chars(script), list=listed))
+
+
+class ReadOnce:
+    """Reads files; the facts of a file whose bytes were read before, on either side, are taken over."""
+
+    def __init__(self, budget: Budget = GENEROUS) -> None:
+        self._budget = budget
+        self._known: dict[tuple[str, bytes], FileFacts] = {}
+
+    def read(self, source: SourceFile) -> FileFacts:
+        """The facts of a file, including functions that use no framework."""
+        loaded = load(source, budget=self._budget)
+        if loaded.problem is not None or source.kind not in _ALIKE:
+            return read(loaded, True, self._budget)
+        key = source.kind, blake2b(loaded.data, digest_size=16).digest()
+        known = self._known.get(key)
+        if known is not None:
+            return _moved(known, source.path)
+        found = read(loaded, True, self._budget)
+        if not found.problems:
+            self._known[key] = found
+        return found
+
+
+def _moved(file: FileFacts, path: str) -> FileFacts:
+    """The facts of a file as those of another file with the same content."""
+    facts = [
+        msgspec.structs.replace(one, path=path) if "path" in one.__struct_fields__ and one.path == file.path else one
+        for one in file.facts
+    ]
+    return msgspec.structs.replace(file, path=path, facts=facts)
+
+
+def project(
+    side: SideSources,
+    declared: Sequence[str],
+    advance: Advance = no_progress,
+    budget: Budget = GENEROUS,
+    reader: ReadOnce | None = None,
+) -> ComparedProject:
+    """Read and assemble one side, including functions that use no framework. `declared` are the versions and the SoC
+    version that the settings declare; a common `reader` reads files that both sides have once."""
+    reader = reader or ReadOnce(budget)
+    files = []
+    for source in side.sources:
+        if source.kind not in _APART:
+            files.append(reader.read(source))
+        advance(1)
+    limit = budget.of_project(len(files), sum(source.size for source in side.sources))
+    try:
+        files, whole = without_failing(files, limit, lambda left: (left, assembled(side.root, left, *declared)))
+    except UNMANAGEABLE as error:
+        reason, detail = (error.reason, error.detail) if isinstance(error, BudgetError) else ("too-deep", "")
+        files = [unjudged(file, reason, detail) if file.code else file for file in files]
+        whole = assembled(side.root, files, *declared)
+    configs = Configs(whole.context, [source for source in side.sources if source.kind == _CONFIGURATION])
+    sources = ProgramSources(side.root, side.sources)
+    return ComparedProject(side.root, side.problems, files, whole, configs, sources, side.entry)

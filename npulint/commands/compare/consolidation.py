@@ -1,0 +1,158 @@
+"""Tells each difference once: what occurs at several places, or is one change seen in several calls, is one row."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
+
+import msgspec
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.facts.comparison.difference import Difference, SideValue
+from npulint.facts.model import Span
+
+_INDEX = lazy_compile(r"(?<=\.)\d+(?=\.)")
+_CODE = (".py", ".sh", ".ipynb")
+_BLOCKS = 8  # values of a network description; a file with so many others is another network
+_DISTRIBUTED = ("reduction", "sampler", "ranks")
+"""Parts of one change, a program that trains on several devices; the part that says most comes first."""
+_NAMES = 4
+
+
+def consolidated(found: Iterable[Difference]) -> list[Difference]:
+    """The differences, each once at its first place, with its other places in `also`; equal and undetermined values
+    stay as they are."""
+    rows = list(found)
+    differing = [one for one in rows if one.change not in ("none", "unknown")]
+    rest = [one for one in rows if one.change in ("none", "unknown")]
+    return [*_repeated(_distributed(_other_networks(_without_parts(differing)))), *rest]
+
+
+def _without_parts(found: Sequence[Difference]) -> list[Difference]:
+    """Without calculations that are part of an argument that differs as a whole."""
+    whole = [
+        (side.path, side.span)
+        for one in found
+        if one.change == "changed" and one.argument
+        for side in (one.reference, one.migrated)
+        if side is not None
+    ]
+    return [
+        one
+        for one in found
+        if not (_calculates(one) and any(_is_within(one.migrated or one.reference, *each) for each in whole))
+    ]
+
+
+def _calculates(one: Difference) -> bool:
+    return one.part in ("arithmetic", "operation") and one.change in ("removed", "added") and not one.argument
+
+
+def _is_within(inner: SideValue | None, path: str, outer: Span) -> bool:
+    if inner is None or inner.path != path or inner.span == outer:
+        return False
+    first, last = (inner.span.line, inner.span.column), (inner.span.end_line, inner.span.end_column)
+    return (outer.line, outer.column) <= first and last <= (outer.end_line, outer.end_column)
+
+
+def _repeated(found: Sequence[Difference]) -> list[Difference]:
+    """The same difference at several places becomes one."""
+    return [_joined(group) for group in _grouped(found, _subject)]
+
+
+def _subject(one: Difference) -> Hashable:
+    texts = [None if side is None else side.text for side in (one.reference, one.migrated)]
+    return (
+        one.part,
+        one.change,
+        _INDEX.sub("*", one.what),
+        one.argument,
+        *texts,
+        one.certain,
+        one.adapter,
+        one.evaluates,
+        one.constants,
+    )
+
+
+def _joined(group: Sequence[Difference], what: str = "") -> Difference:
+    """The first difference of a group, for all of them."""
+    first, *others = group
+    if not others:
+        return first
+    names = {one.what for one in group}
+    what = what or (first.what if len(names) == 1 else _INDEX.sub("*", first.what))
+    also = (
+        *first.also,
+        *((one.reference, one.migrated) for one in others),
+        *(way for one in others for way in one.also),
+    )
+    return msgspec.structs.replace(first, what=what, also=also, count=sum(one.count for one in group))
+
+
+def _grouped(found: Iterable[Difference], key: Callable[[Difference], Hashable]) -> list[list[Difference]]:
+    groups: dict[Hashable, list[Difference]] = defaultdict(list)
+    for one in found:
+        groups[key(one)].append(one)
+    return list(groups.values())
+
+
+def _other_networks(found: Sequence[Difference]) -> list[Difference]:
+    """Many layers that differ between two descriptions of networks are one difference: another file is read."""
+    result: list[Difference] = []
+    heads = {_head(one) for one in found if one.part == "layer"}
+    for group in _grouped(found, lambda one: _description(one, heads) or id(one)):
+        one = group[0]
+        if len(group) < _BLOCKS or one.reference is None or one.migrated is None:
+            result += group
+            continue
+        left, right = (side.shown_as(posixpath.basename(side.path)) for side in (one.reference, one.migrated))
+        joined = _joined(group, left.text)
+        result.append(msgspec.structs.replace(joined, reference=_plain(left), migrated=_plain(right), also=()))
+    return result
+
+
+def _plain(side: SideValue) -> SideValue:
+    return msgspec.structs.replace(side, provenance=())
+
+
+def _head(one: Difference) -> str:
+    return one.what.partition(".")[0]
+
+
+def _description(one: Difference, heads: Container[str]) -> tuple[str, str] | None:
+    """The two configuration files of different names that describe a layer, of which other values are under one of the
+    names `heads`; None for anything else."""
+    if (
+        one.part not in ("layer", "setting")
+        or _head(one) not in heads
+        or not one.named
+        or one.reference is None
+        or one.migrated is None
+    ):
+        return None
+    files = one.reference.path, one.migrated.path
+    if any(path.endswith(_CODE) for path in files) or len({posixpath.basename(path) for path in files}) == 1:
+        return None
+    return files
+
+
+def _distributed(found: Sequence[Difference]) -> list[Difference]:
+    """What only one program does for training on several devices (process group, sampler, wrapper, epochs of the
+    sampler) is one difference, told under the part that says most."""
+
+    def key(one: Difference) -> Hashable:
+        alone = one.change in ("removed", "added") and one.part in _DISTRIBUTED and not one.argument
+        return one.change if alone and not one.evaluates else id(one)
+
+    return [_one_of_many(group) if len(group) > 1 else group[0] for group in _grouped(found, key)]
+
+
+def _one_of_many(group: Sequence[Difference]) -> Difference:
+    ordered = sorted(group, key=lambda one: (not one.certain, _DISTRIBUTED.index(one.part)))
+    joined = _joined(ordered)
+    names = list(dict.fromkeys(name for one in ordered for name in one.what.split(", ")))
+    text = ", ".join(names[:_NAMES]) + (", …" if len(names) > _NAMES else "")
+    sides = {name: side.shown_as(text) for name in ("reference", "migrated") if (side := getattr(joined, name))}
+    return msgspec.structs.replace(joined, what=text, **sides)

@@ -1,0 +1,122 @@
+"""Compares TensorFlow's graph rewrite for mixed precision with the NPU adapter, which does the same by other means: a
+precision mode, and an optimizer that scales the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from npulint.commands.compare.amp import argument_value, is_of_calls, spots
+from npulint.commands.compare.values import shown_plain
+from npulint.commands.training_config.program import TrainingConfig
+from npulint.commands.training_config.steps.model import CodeStep
+from npulint.commands.training_config.tracer import Tracer
+from npulint.facts.comparison.difference import Difference, SideValue, of_both
+
+_REWRITE = "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite"
+_MODES = ("precision_mode", "precision_mode_v2")
+_ALIKE = frozenset(("allow_mix_precision", "allow_mix_precision_fp16", "mixed_float16"))
+_UNSCALED = frozenset(
+    """allow_mix_precision_bf16 allow_fp32_to_bf16 mixed_bfloat16 must_keep_origin_dtype origin force_fp32
+    cube_fp16in_fp32out""".split()
+)  # gradients that cannot underflow
+_DYNAMIC, _FIXED = "dynamic_loss_scale", "fixed_loss_scale"
+_FIRST = 32768.0  # initial value of TensorFlow's dynamic scale
+
+
+class _Scale(msgspec.Struct, frozen=True):
+    """A loss scale: dynamic or fixed, and its (initial) value; None if undetermined."""
+
+    dynamic: bool
+    value: float | None
+
+    @property
+    def shown(self) -> str:
+        """For display."""
+        return f"{'dynamic' if self.dynamic else 'static'}, {'?' if self.value is None else shown_plain(self.value)}"
+
+
+def unify_graph_rewrite(
+    found: Sequence[Difference], reference: TrainingConfig, migrated: TrainingConfig, first: Tracer, second: Tracer
+) -> list[Difference]:
+    """`found`; if only the reference rewrites its graph, the differences of the calls are replaced by one for the
+    precision mode and one for the loss scale."""
+    step = _rewrite(reference, first)
+    if step is None or _rewrite(migrated, second) is not None:
+        return list(found)
+    scalers = [one for one in migrated.all_steps() if _scales(one) and second.runs(one.scope) is not False]
+    if not any(one.part == "autocast" and is_of_calls(one, spots([step])) for one in found):
+        return list(found)
+    mode = next((one for one in found if one.what in _MODES and one.change == "added"), None)
+    gone = [one for one in found if is_of_calls(one, spots([step, *scalers]))]
+    own = [one for one in gone if one.part == "loss_scale" or mode is not None]
+    rest = [one for one in found if one not in own and one is not mode]
+    return [*rest, *_cast(step, mode), *_scaled(step, first, scalers, second, mode, gone)]
+
+
+def _rewrite(config: TrainingConfig, tracer: Tracer) -> CodeStep | None:
+    """The call that rewrites the graph of a program, if its start runs it."""
+    steps = (step for step in config.all_steps() if step.kind == "call" and step.name == _REWRITE)
+    return next((step for step in steps if tracer.runs(step.scope) is not False), None)
+
+
+def _scales(step: CodeStep) -> bool:
+    return step.kind == "call" and step.part == "loss_scale" and not step.evaluates
+
+
+def _cast(step: CodeStep, mode: Difference | None) -> Iterator[Difference]:
+    if mode is not None and mode.migrated is not None:
+        one = SideValue(step.shown, step.scope.path, step.span)
+        text = mode.migrated.text
+        yield of_both("autocast", False, mode.what, "", one, mode.migrated, adapter=text in _ALIKE, certain=text != "?")
+
+
+def _scaled(
+    step: CodeStep,
+    first: Tracer,
+    scalers: Sequence[CodeStep],
+    second: Tracer,
+    mode: Difference | None,
+    gone: Sequence[Difference],
+) -> Iterator[Difference]:
+    """The difference between the loss scale of the rewrite and that of the migrated program."""
+    one = _of_rewrite(step, first)
+    here = SideValue("?" if one is None else one.shown, step.scope.path, step.span)
+    if not scalers:
+        if mode is None or mode.migrated is None or mode.migrated.text not in _UNSCALED:
+            near = next((other.near for other in gone if other.near is not None), mode.migrated if mode else None)
+            yield Difference("loss_scale", "removed", "loss_scale", "", here, None, near=near)
+        return
+    found = next(((scaler, scale) for scaler in scalers if (scale := _of_call(scaler, second)) is not None), None)
+    if one is None or found is None:
+        return
+    scaler, other = found
+    there = SideValue(other.shown, scaler.scope.path, scaler.span)
+    alike = one.dynamic and other.dynamic  # it soon reaches the same value, whatever the first one is
+    unknown = other.value is None and not alike
+    yield of_both("loss_scale", one == other, "loss_scale", "", here, there, adapter=alike, certain=not unknown)
+
+
+def _of_rewrite(step: CodeStep, tracer: Tracer) -> _Scale | None:
+    argument = argument_value(step, tracer, "loss_scale")
+    value = None if argument is None else argument[0]
+    if value == "dynamic":
+        return _Scale(True, _FIRST)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return _Scale(False, float(value)) if is_number and isinstance(value, int | float) else None
+
+
+def _of_call(step: CodeStep, tracer: Tracer) -> _Scale | None:
+    """The loss scale that a call creates; None for one that only applies it."""
+    if step.known is None or step.known.neutral not in (_DYNAMIC, _FIXED):
+        return None
+    dynamic = step.known.neutral == _DYNAMIC
+    wanted = "initial" if dynamic else "loss_scale"
+    name = next((own for own, neutral in step.known.neutral_names.items() if neutral == wanted), wanted)
+    argument = argument_value(step, tracer, name)
+    value = None if argument is None else argument[0]
+    if argument is not None and value is None and dynamic:
+        value = _FIRST  # the default of Keras
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return _Scale(dynamic, float(value) if is_number and isinstance(value, int | float) else None)

@@ -1,0 +1,211 @@
+"""Which unmatched steps of a program do not count as a difference, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from npulint.commands.compare.devices import is_insignificant
+from npulint.commands.compare.framework_seeds import repeats_framework
+from npulint.commands.compare.side import Side
+from npulint.commands.training_config.program import TrainingConfig
+from npulint.commands.training_config.steps.model import MODULE, CodeStep, Home, home_of
+from npulint.commands.training_config.steps.purposes import METRIC
+from npulint.model.running.code_places import returned_values
+from npulint.model.values.cursors import Scope
+from npulint.recognizers.tensorflow.host import measures
+
+_SIGNIFICANT_KINDS = (
+    "call",
+    "own",
+    "switch",
+    "slice",
+)  # other literals are not: the step that uses one is compared
+_CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")
+_ARRAYS = ("numpy.", "ndarray.", "?.")  # in evaluations these count hits; in input code they prepare data
+_DEVICE_SEEDS = frozenset(("cuda.manual_seed", "cuda.manual_seed_all", "npu.manual_seed", "npu.manual_seed_all"))
+_IDENTITIES = frozenset(("identity", "identitylayer"))
+_CASTS = frozenset(("tensorflow.cast", "tensorflow.saturate_cast"))
+_ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
+_WITH_MORE = frozenset(
+    "sampler reduction ranks shard drop_remainder precision_mode autocast loss_scale half_cast".split()
+)
+"""Parts that count even if the compared starts cannot reach them: starts for more devices do."""
+_SHAPING = frozenset(
+    """reshape cast transpose squeeze expand_dims constant concat stack unstack identity split slice strided_slice tile
+    shape size rank zeros ones zeros_like ones_like fill range convert_to_tensor to_float to_int32 to_int64 placeholder
+    view permute unsqueeze flatten contiguous expand expand_as type type_as float long int half to chunk cat arange
+    tensor from_numpy numpy detach item clone t repeat eye linspace full full_like new_zeros new_ones view_as
+    reshape_as narrow select placeholder_with_default get_shape set_shape group no_op print
+    Print variable_scope name_scope""".split()
+)
+
+
+def is_significant(step: CodeStep, side: Side) -> bool:
+    """Whether an unmatched step counts as a difference."""
+    if step.kind == "expression":
+        calculated = step.part in _CALCULATED and side.knows(step.home) and side.running.may(step)
+        return calculated and not _is_alternative(step, side)
+    if step.kind not in _SIGNIFICANT_KINDS or not step.counts:
+        return False
+    return not any(applies(step, side) for applies in _REASONS)
+
+
+def is_of_metric(step: CodeStep) -> bool:
+    """Whether a cast is part of a metric, so that its precision changes nothing that is trained."""
+    site = step.site
+    return site is not None and site.name in _CASTS and measures(site)
+
+
+def branches(step: CodeStep, *kinds: str) -> list[Scope]:
+    """The conditional branches (and blocks of further `kinds`) around a step, within its function."""
+    return [one for one in step.scope.ancestors if one.block > step.home[1] and one.kind in ("if", "else", *kinds)]
+
+
+def _passes_through(step: CodeStep, side: Side) -> bool:
+    """It returns what it is given."""
+    return step.kind == "call" and step.shown.rpartition(".")[2].removesuffix("()").lower() in _IDENTITIES
+
+
+def _measures(step: CodeStep, side: Side) -> bool:
+    """It computes a metric of model quality."""
+    return step.part == "operation" and (step.evaluates or bool(METRIC.search(step.function.lower())))
+
+
+def _counts_hits(step: CodeStep, side: Side) -> bool:
+    """It processes arrays in an evaluation."""
+    return step.evaluates and step.known is not None and step.known.host and step.name.startswith(_ARRAYS)
+
+
+def _seeds_device(step: CodeStep, side: Side) -> bool:
+    """The counterpart of the function seeds the devices with a different call."""
+    return step.shown in _DEVICE_SEEDS and any(one.shown in _DEVICE_SEEDS for one in side.opposite(step))
+
+
+def _seeds_as_framework(step: CodeStep, side: Side) -> bool:
+    """The trainer of the other program sets the same seed by default."""
+    return repeats_framework(step, side.other)
+
+
+def _shapes(step: CodeStep, side: Side) -> bool:
+    """It reshapes numbers, or opens a name scope."""
+    shaping = step.shown.rpartition(".")[2] in _SHAPING
+    if step.part == "initialisation":
+        return shaping and not step.arguments
+    return shaping and step.part == "operation" and step.kind == "call"
+
+
+def _casts_otherwise(step: CodeStep, side: Side) -> bool:
+    """It is a cast, but not between float16 and float32, or only in a metric."""
+    if step.part != "half_cast" or step.kind != "call":
+        return False
+    if is_of_metric(step):
+        return True
+    types = [argument.expr.written for argument in step.arguments if argument.expr.written]
+    last = step.shown.rpartition(".")[2]
+    return last not in ("half", "float", "bfloat16") and not any("16" in name or "half" in name for name in types)
+
+
+def _is_of_adapter(step: CodeStep, side: Side) -> bool:
+    """It identifies devices in the adapter's way, or in that of the other library."""
+    if step.part not in ("reduction", "ranks"):
+        return False
+    return (step.known is not None and step.known.adapter) or is_insignificant(step, side.config, side.other)
+
+
+def _is_handed_over(step: CodeStep, side: Side) -> bool:
+    """The counterpart of the function passes on or returns the called function itself: ``map(f)`` equals ``map(lambda
+    x: f(x))``."""
+    other = side.counterpart(step.home) if step.kind == "own" else None
+    if other is None:
+        return False
+    scope = side.other.scope(other)
+    names = {step.shown, step.site.last if step.site is not None else ""}
+    passed = (value for site in scope.all_calls if home_of(site.scope) == other for value in site.args)
+    returned = (value for value in returned_values(scope) if home_of(value.scope) == other)
+    return any(value.written.rpartition(".")[2] in names for value in (*passed, *returned) if value.written)
+
+
+def _is_body(step: CodeStep, side: Side) -> bool:
+    """It calls a function whose code is module-level code in the other program."""
+    other = side.counterpart(step.target) if step.target is not None else None
+    return step.kind == "own" and other is not None and other[1] == MODULE and step.is_global
+
+
+def _is_branch(step: CodeStep, side: Side) -> bool:
+    """The counterpart of the function does the same elsewhere: in the other branch of a condition or, if the step
+    occurs once in its function, anywhere."""
+    steps = side.opposite(step)
+    if step.part == "reduction":
+        return any(one.part == step.part for one in steps)
+    if not branches(step, "try", "except") and step.part not in _ONCE:
+        return False
+    return any(one.kind == step.kind and _as_written(one) == _as_written(step) for one in steps)
+
+
+def _as_written(step: CodeStep) -> object:
+    """A comparable form of a step as written: callee, receiver, names and constants of the arguments."""
+    if step.site is None:
+        return step.name
+    by_name = step.site.written if step.site.written and step.name.startswith("?") else step.name
+    return by_name, tuple(value.value if value.is_literal or value.written else None for value in step.site.arguments)
+
+
+def _is_unresolved(step: CodeStep, side: Side) -> bool:
+    """The counterpart of the function has more unresolved calls of that name."""
+    other = side.counterpart(step.home)
+    if other is None or step.site is None:
+        return False
+    return _unknown(side.other, other, step.site.last) > _unknown(side.config, step.home, step.site.last)
+
+
+def _unknown(config: TrainingConfig, place: Home, name: str) -> int:
+    """The number of calls by a name in a function that are not steps."""
+    known = {step.site for step in config.homes.get(place, ())}
+    sites = (site for site in config.scope(place).calls_named(name) if site not in known)
+    return sum(home_of(site.scope) == place for site in sites)
+
+
+def _is_alternative(step: CodeStep, side: Side) -> bool:
+    """The opposite branch does the same, and so does the counterpart of the function."""
+    if not any(_does_same(one, step) for one in side.opposite(step)):
+        return False
+    around = branches(step)
+    return any(
+        _does_same(one, step) and any(_are_opposite(a, b) for a in around for b in branches(one))
+        for one in side.config.homes[step.home]
+    )
+
+
+def _does_same(one: CodeStep, other: CodeStep) -> bool:
+    same = one.name == other.name or (one.kind == "own" and one.shown == other.shown)
+    return one.kind == other.kind and one.part == other.part and same
+
+
+def _are_opposite(one: Scope, other: Scope) -> bool:
+    first, second = one.record, other.record
+    return first.kind != second.kind and first.parent == second.parent and first.test == second.test
+
+
+def _never_runs(step: CodeStep, side: Side) -> bool:
+    """No compared start reaches it, and it is not meant for other starts."""
+    resumes = step.part == "checkpoint" and side.change == "removed" and side.knows(step.home)
+    return not (resumes or step.part in _WITH_MORE or side.running.may(step))
+
+
+_REASONS: tuple[Callable[[CodeStep, Side], bool], ...] = (
+    _passes_through,
+    _measures,
+    _counts_hits,
+    _seeds_device,
+    _seeds_as_framework,
+    _shapes,
+    _casts_otherwise,
+    _is_of_adapter,
+    _is_handed_over,
+    _is_body,
+    _is_branch,
+    _is_unresolved,
+    _is_alternative,
+    _never_runs,
+)
+"""Any one is sufficient; the cheap ones come first."""

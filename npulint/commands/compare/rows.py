@@ -1,0 +1,121 @@
+"""Compared values as rows of the pre-tuning checklist."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+
+from npulint.commands.compare.evidence import PartEvidence
+from npulint.facts.comparison.difference import Difference, SideValue
+from npulint.facts.model import Span
+from npulint.facts.recipe import ITEM_OF
+from npulint.judge.findings import (
+    ChecklistItem,
+    ComparedItem,
+    ComparedPart,
+    ComparedRow,
+    ComparedSide,
+    Finding,
+    Related,
+)
+
+STATUSES = {"passed": "consistent", "failed": "differs", "unknown": "unknown", "unused": "unused"}
+"""Item statuses, and what they are called in a comparison."""
+_COUNTED = frozenset(("layer", "operation", "transform", "arithmetic", "setting", "initialisation"))
+_NOTED = "note"
+
+FindingPlace = tuple[str, Span]
+"""The place of a finding: path and span."""
+
+
+def items_of(
+    answers: Sequence[ChecklistItem],
+    found: Sequence[Difference],
+    findings: Sequence[Finding],
+    parts: Sequence[PartEvidence] = (),
+) -> tuple[ComparedItem, ...]:
+    """The checklist items with their rows. A difference without a finding (it may be suppressed) does not count as a
+    difference."""
+    by_place: dict[FindingPlace, list[Finding]] = {}
+    for one in findings:
+        by_place.setdefault((one.path, one.span), []).append(one)
+    rows: dict[str, list[ComparedRow]] = {}
+    same: dict[str, int] = {}
+    items = {one.code: answer.item for answer in answers for one in answer.failures}
+    for difference in found:
+        item: str = ITEM_OF[difference.part]
+        if difference.change == "none":
+            row = _equal(difference)
+            same[item] = same.get(item, 0) + 1
+        else:
+            item, row = _differing(difference, by_place, items)
+        if row is not None:
+            rows.setdefault(item, []).append(row)
+    live = {(one.code, one.path, one.span) for one in findings}
+    seen: dict[str, list[ComparedPart]] = {}
+    for part in parts:
+        own = seen.setdefault(part.item, [])
+        own.append(ComparedPart(part.part, part.answer, _side(part.reference), _side(part.migrated)))
+    return tuple(
+        _item(answer, rows.get(answer.item, []), same.get(answer.item, 0), live, tuple(seen.get(answer.item, ())))
+        for answer in answers
+    )
+
+
+def _item(
+    answer: ChecklistItem,
+    rows: list[ComparedRow],
+    same: int,
+    live: Container[tuple[str, str, Span]],
+    parts: tuple[ComparedPart, ...],
+) -> ComparedItem:
+    failures = tuple(one for one in answer.failures if (one.code, one.path, one.span) in live)
+    differs = failures or any(row.answer == "differs" for row in rows)
+    status = "differs" if differs else STATUSES[answer.status]
+    look = answer.look if status == "unknown" else ""
+    return ComparedItem(answer.item, answer.title, status, tuple(rows), look, failures, same, parts)
+
+
+def _equal(one: Difference) -> ComparedRow | None:
+    return None if one.part in _COUNTED else ComparedRow(one.part, _what(one), "same", *_sides(one))
+
+
+def _differing(
+    one: Difference, findings: Mapping[FindingPlace, Iterable[Finding]], items: Mapping[str, str]
+) -> tuple[str, ComparedRow | None]:
+    """The row of a reported difference and the name of its item; None for one without a finding."""
+    item = ITEM_OF[one.part]
+    place = one.place
+    reported = list(findings.get((place.path, place.span), ())) if place is not None else []
+    finding = _reporting_finding(one, reported, items)
+    if finding is None:
+        return item, None
+    answer = _NOTED if finding.severity == _NOTED else "differs"
+    near = _side(one.near) if one.migrated is None else None
+    also = tuple((_side(left), _side(right)) for left, right in one.also)
+    row = ComparedRow(one.part, _what(one), answer, *_sides(one), finding.code, near, one.effect, also)
+    return items.get(finding.code, item) if answer == "differs" else item, row
+
+
+def _reporting_finding(one: Difference, reported: Sequence[Finding], items: Mapping[str, str]) -> Finding | None:
+    """The finding that reports a difference: one that names it, else one that makes its item differ, else a note."""
+    important = [finding for finding in reported if finding.severity != _NOTED]
+    named = [finding for finding in important if f"`{_what(one)}`" in finding.message]
+    own = [finding for finding in important if items.get(finding.code) == ITEM_OF[one.part]]
+    notes = [finding for finding in reported if finding.severity == _NOTED]
+    both = [finding for finding in named if finding in own]
+    return next(iter((*both, *named, *own, *notes)), None)
+
+
+def _what(one: Difference) -> str:
+    return f"{one.what}({one.argument})" if one.argument else one.what
+
+
+def _sides(one: Difference) -> tuple[ComparedSide | None, ComparedSide | None]:
+    return _side(one.reference), _side(one.migrated)
+
+
+def _side(mark: SideValue | None) -> ComparedSide | None:
+    if mark is None:
+        return None
+    way = tuple(Related(step.path, step.span, step.name) for step in mark.provenance)
+    return ComparedSide(mark.text, mark.path, mark.span, way)

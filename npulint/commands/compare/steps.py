@@ -1,0 +1,245 @@
+"""Differences between paired steps, and of unmatched steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import msgspec
+
+from npulint.commands.compare.insignificant_differences import is_of_metric
+from npulint.commands.compare.order import matters
+from npulint.commands.compare.process_counts import count_otherwise
+from npulint.commands.compare.shown_values import is_only_shown
+from npulint.commands.compare.step_pairs import Pairing
+from npulint.commands.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
+from npulint.commands.training_config.steps.formatting import shown_apart
+from npulint.commands.training_config.steps.model import Argument, CodeStep
+from npulint.commands.training_config.steps.naming import SPLIT, STRONG
+from npulint.data.recipe import is_half, is_whole, neutral_parameters
+from npulint.facts.comparison.difference import Difference, SideValue
+
+_LITERAL = frozenset(("switch", "bind", "fill", "counter", "default", "entry", "expression", "loop", "named", "slice"))
+_TYPES = {
+    **{"long": "int64", "int": "int32", "short": "int16", "float": "float32", "half": "float16", "double": "float64"},
+    "bool": "bool",
+}
+"""Casting methods, and other names of the types that they cast to."""
+_CROSSED = frozenset(("clipping", "schedule", "average"))
+
+
+def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
+    """The differences between paired steps, and the values on which they agree."""
+    for left, right in (*pairing.pairs, *pairing.swapped):
+        yield from _pair(left, right, comparer)
+    for left, right in pairing.replaced:
+        sure = {left.part, right.part} != {"operation"}  # an operation may be written in another way
+        yield msgspec.structs.replace(_whole("changed", left, right), certain=sure)
+    for left, right in pairing.swapped:
+        if matters(left, right, pairing, left.function):
+            yield _whole("reordered", left, right)
+        elif over := _overtaken(left, right, pairing):
+            yield _whole("reordered", *over)
+
+
+def _overtaken(left: CodeStep, right: CodeStep, pairing: Pairing) -> tuple[CodeStep, CodeStep] | None:
+    """The first pair of the same function that a moved step has overtaken and whose order matters."""
+    for one, other in pairing.pairs:
+        here = one.home == left.home and other.home == right.home
+        made = one.shown[:1].isupper() and not one.is_applied  # a scheduler that is created changes nothing yet
+        ordered = one.kind not in _LITERAL and one.part in _CROSSED and not made
+        if here and ordered and (left.order < one.order) != (right.order < other.order):
+            return one, other
+    return None
+
+
+def _pair(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Difference]:
+    if left.kind == "expression" and left.name != right.name:
+        yield _formula(left, right, comparer)
+    elif left.kind == "expression" and count_otherwise(left, right):
+        yield msgspec.structs.replace(_whole("changed", left, right), certain=False)
+    elif left.kind == "call" and left.name != right.name and left.part == "dropout" and _are_neutral(left, right):
+        yield from _same(_neutral(left), _neutral(right), comparer)
+    elif left.kind == "call" and left.name != right.name:
+        # Objects are compared where they are created, not where they are used.
+        if not left.is_applied and (left.counts or right.counts):
+            yield _whole("changed", left, right)
+    else:
+        yield from _same(left, right, comparer)
+
+
+def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Difference]:
+    """The differences between the arguments of two steps that do the same."""
+    reported = False
+    for name, first, second in _arguments(left, right):
+        one = _Compared(left, right, name, first, second)
+        role, answer = one.role, one.answer(comparer)
+        if answer is None or (role == "shuffle" and _is_sampled(left, right)):
+            continue
+        if role == "half_cast" and not (is_half(answer.reference) or is_half(answer.migrated)):
+            role = left.part or right.part
+        if role == "half_cast" and answer.answer != SAME and is_of_metric(left) and is_of_metric(right):
+            continue
+        if answer.answer != SAME:
+            reported = True
+            yield one.difference(role, answer, "changed")
+        elif role != left.part:
+            yield one.difference(role, answer, "none")
+    if not reported and (left.counts or right.counts):
+        yield _whole("none", left, right)
+
+
+def _is_sampled(left: CodeStep, right: CodeStep) -> bool:
+    """Whether only one side has a sampler, which decides the order of its samples; the sampler is compared itself."""
+    given = [[one.expr for one in step.arguments if one.name == "sampler"] for step in (left, right)]
+    has = [any(not (expr.is_literal and expr.literal is None) for expr in exprs) for exprs in given]
+    return has[0] != has[1]
+
+
+def _are_neutral(left: CodeStep, right: CodeStep) -> bool:
+    """Whether two calls have the same framework-neutral name."""
+    one, other = left.known, right.known
+    return one is not None and other is not None and bool(one.neutral) and one.neutral == other.neutral
+
+
+def _neutral(step: CodeStep) -> CodeStep:
+    """A step with its arguments under framework-neutral names, without the others."""
+    assert step.known is not None
+    names, wanted = step.known.neutral_names, neutral_parameters()[step.known.neutral]
+    renamed = (msgspec.structs.replace(one, name=names.get(one.name, one.name)) for one in step.arguments)
+    return msgspec.structs.replace(
+        step, name=step.known.neutral, arguments=tuple(one for one in renamed if one.name in wanted)
+    )
+
+
+def _arguments(left: CodeStep, right: CodeStep) -> Iterator[tuple[str, Argument | None, Argument | None]]:
+    """The corresponding arguments of two steps: by name; for project functions with renamed parameters, by position."""
+    first = {argument.name: argument for argument in left.arguments}
+    second = {argument.name: argument for argument in right.arguments}
+    if left.kind == "own":
+        gone = [name for name in first if name not in second]
+        new = [name for name in second if name not in first]
+        if len(gone) == len(new):
+            for old, now in zip(gone, new, strict=True):
+                yield now, first.pop(old), second.pop(now)
+    for name in dict.fromkeys((*first, *second)):
+        yield name, first.get(name), second.get(name)
+
+
+class _Compared(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """An argument of two paired steps; None where a step does not pass it."""
+
+    left: CodeStep
+    right: CodeStep
+    name: str
+    first: Argument | None
+    second: Argument | None
+
+    @cached_property
+    def _given(self) -> list[Argument]:
+        """What is passed, on the migrated side first."""
+        return [one for one in (self.second, self.first) if one is not None]
+
+    @cached_property
+    def role(self) -> str:
+        """The part of the training config that the argument belongs to."""
+        texts = [one.expr.text for one in self._given]
+        if len(set(texts)) > 1 and all(map(SPLIT.search, texts)):
+            return "split"  # texts that name different splits of a data set
+        return next((one.role for one in self._given if one.role), "") or self.left.part or self.right.part
+
+    def answer(self, comparer: Comparer) -> ValueAnswer | None:
+        """The comparison, if it is worth reporting: an undetermined one only where something is calculated or passed on
+        one side alone, and then only for important parts or if its default is different."""
+        if not (self.left.counts or self.right.counts or self.role in STRONG):
+            return None
+        one, other = _value(self.left, self.first, self.second), _value(self.right, self.second, self.first)
+        if one is None or other is None:
+            return None
+        answer = comparer.compare(one, other, self._given[0].role not in ("", self.left.part))
+        if self.name == "dtype" and _result_type(self.left, self.first) == _result_type(self.right, self.second) != "":
+            return ValueAnswer(SAME)
+        if answer.answer != UNKNOWN:
+            return ValueAnswer(SAME) if self._are_whole(answer) else answer
+        if self.role == "evaluation" and _is_cut(self.first) != _is_cut(self.second):
+            return answer  # a slice limits the samples
+        weighty = self.role in STRONG or len(self._given) == 1
+        return answer if weighty and answer.shaped else None
+
+    def _are_whole(self, answer: ValueAnswer) -> bool:
+        """Whether an operation only produces integers of another width: adapters lack operators for some."""
+        typed = self._given[0].name == "dtype" and self.left.part == "operation"
+        return typed and is_whole(answer.reference) and is_whole(answer.migrated)
+
+    def difference(self, role: str, answer: ValueAnswer, change: str) -> Difference:
+        """The compared argument as a difference."""
+        literal = self.left.kind in _LITERAL
+        sure = answer.answer != UNKNOWN  # else it is uncertain which of the places makes the difference
+        ways = answer.reference_provenance, answer.migrated_provenance
+        return Difference(
+            role,
+            change,
+            self.left.shown,
+            "" if literal and self.left.kind != "named" else self.name,
+            _side(self.left, self.first, answer.reference).defined_by(ways[0] if sure else ()),
+            _side(self.right, self.second, answer.migrated).defined_by(ways[1] if sure else ()),
+            function=self.right.function,
+            certain=sure,
+            named=literal or any(len(way) > 1 for way in ways),
+            evaluates=self.left.evaluates and self.right.evaluates,
+        )
+
+
+def _result_type(step: CodeStep, given: Argument | None) -> str:
+    """The element type of what a call returns: the given one, or that of a cast of its result (``zeros(3).long()``)."""
+    if given is not None:
+        name = given.expr.written.rpartition(".")[2]
+        return _TYPES.get(name, name)
+    casts = (
+        one for one in step.scope.calls_named(*_TYPES) if one.receiver is not None and one.receiver.call == step.site
+    )
+    return next((_TYPES[one.last] for one in casts if step.site is not None), "")
+
+
+def _value(step: CodeStep, argument: Argument | None, instead: Argument | None) -> ComparedValue | None:
+    """An argument or its default; None where that is not known."""
+    if argument is not None:
+        return ComparedValue(argument, step.span)
+    defaults = {} if step.is_open or step.known is None else step.known.effective({})
+    name = instead.name if instead is not None else ""
+    return ComparedValue(None, step.span, defaults[name]) if name in defaults else None
+
+
+def _is_cut(argument: Argument | None) -> bool:
+    """Whether an argument is a slice: ``images[:20]``."""
+    subscript = None if argument is None else argument.expr.subscript
+    return subscript is not None and subscript[1].is_unknown
+
+
+def _side(step: CodeStep, argument: Argument | None, text: str) -> SideValue:
+    return SideValue(text, step.scope.path, (argument.span if argument is not None else None) or step.span)
+
+
+def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
+    """Two formulas of different shapes: compares their values, if determined."""
+    answer = comparer.compare(ComparedValue(left.whole, left.span), ComparedValue(right.whole, right.span)).answer
+    if answer == SAME:
+        return _whole("none", left, right)
+    shown = is_only_shown(left) and is_only_shown(right)
+    changed = _whole("changed", left, right)
+    return msgspec.structs.replace(changed, certain=answer == DIFFERS and not shown, effect="shown" if shown else "")
+
+
+def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
+    texts = left.text or left.shown, right.text or right.shown
+    if left.whole is not None and right.whole is not None:
+        texts = shown_apart(left.whole.expr, right.whole.expr)
+    return Difference(
+        part=left.part or right.part,
+        change=change,
+        what=left.shown,
+        reference=_side(left, None, texts[0]),
+        migrated=_side(right, None, texts[1]),
+        function=right.function,
+        evaluates=left.evaluates and right.evaluates,
+    )

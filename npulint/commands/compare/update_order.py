@@ -1,0 +1,119 @@
+"""Compares the order of what a training step does: clearing gradients, backward pass, clipping, optimizer, schedule."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from npulint.commands.compare.step_pairs import Pairing
+from npulint.commands.training_config.steps.model import CodeStep, Home
+from npulint.facts.comparison.difference import Difference, SideValue, of_one
+from npulint.model.values.cursors import Scope
+
+_PARTS = frozenset(("update", "clipping", "schedule"))
+_BACKWARD = "backward"
+_ACTIONS = frozenset((_BACKWARD, "zero_grad", "step", "step_update", "unscale_"))
+
+Event = tuple[CodeStep, CodeStep]
+"""An action of a training step, in the reference and in the migrated program."""
+
+
+def of_update_order(pairing: Pairing) -> Iterator[Difference]:
+    """A difference for the first action of each function that comes at another place among the others, and for those
+    that are repeated in another loop: once in each step instead of once in each epoch."""
+    alone = {_kind(step) for step in (*pairing.removed, *pairing.added) if _is_action(step)}
+    for home, events in _events(pairing).items():
+        yield from _cleared(events, [step for step in pairing.added if step.home == home[1]])
+        if any(_kind(one) in alone for event in events for one in event):
+            continue  # one of several was paired
+        yield from _in_other_loops(events)
+        moved = _moved(events)
+        if moved is not None:
+            yield _reordered(*moved)
+
+
+def _events(pairing: Pairing) -> dict[tuple[Home, Home], list[Event]]:
+    found: dict[tuple[Home, Home], list[Event]] = defaultdict(list)
+    for left, right in (*pairing.pairs, *pairing.swapped):
+        if _is_action(left) and _is_action(right):
+            found[left.home, right.home].append((left, right))
+    return found
+
+
+def _is_action(step: CodeStep) -> bool:
+    if step.kind != "call" or step.part not in _PARTS or step.evaluates:
+        return False
+    return step.part == "clipping" or _last(step) in _ACTIONS
+
+
+def _kind(step: CodeStep) -> tuple[Home, str]:
+    return step.home, _last(step)
+
+
+def _last(step: CodeStep) -> str:
+    return step.name.rpartition(".")[2]
+
+
+def _cleared(events: Sequence[Event], added: Sequence[CodeStep]) -> Iterator[Difference]:
+    """The gradients are now cleared between the backward pass and the step of the optimizer too."""
+    passes = [right for left, right in events if _is_backward(left)]
+    steps = [right for left, right in events if _last(left) == "step" and left.part == "update"]
+    for step in added:
+        if _last(step) != "zero_grad" or not _is_action(step):
+            continue
+        before = [one for one in passes if _loop(one) is _loop(step) and one.order < step.order]
+        after = [one for one in steps if _loop(one) is _loop(step) and one.order > step.order]
+        if before and after:
+            side = SideValue(step.shown, step.scope.path, step.span)
+            yield of_one("update", "added", step.shown, "", side, function=step.function)
+
+
+def _moved(events: Sequence[Event]) -> Event | None:
+    """The first action of the loop around the backward pass that another one now precedes. A loop has no beginning, so
+    that clearing the gradients first or last is the same."""
+    first = min((one for one in events if _is_backward(one[0])), key=lambda one: one[0].order, default=None)
+    if first is None:
+        return None
+    loops = _loop(first[0]), _loop(first[1])
+    inside = [one for one in events if _loop(one[0]) is loops[0] and _loop(one[1]) is loops[1]]
+    ours, theirs = (_turned(inside, first, side) for side in (0, 1))
+    return next((one for one, other in zip(ours, theirs, strict=True) if one is not other), None)
+
+
+def _turned(events: Sequence[Event], first: Event, side: int) -> list[Event]:
+    """The actions in the order of one side, beginning with the first backward pass."""
+    ordered = sorted(events, key=lambda one: one[side].order)
+    at = next(number for number, one in enumerate(ordered) if one is first)
+    return ordered if _loop(first[side]) is None else [*ordered[at:], *ordered[:at]]
+
+
+def _in_other_loops(events: Sequence[Event]) -> Iterator[Difference]:
+    """The actions that, unlike the backward pass, are now inside or outside of a further loop."""
+    passes = [one for one in events if _is_backward(one[0])]
+    if len(passes) != 1:
+        return
+    usual = _shift(passes[0])
+    yield from (_reordered(*one) for one in events if _shift(one) != usual)
+
+
+def _shift(event: Event) -> int:
+    return event[1].scope.loops - event[0].scope.loops
+
+
+def _is_backward(step: CodeStep) -> bool:
+    return _last(step) == _BACKWARD
+
+
+def _loop(step: CodeStep) -> Scope | None:
+    """The innermost loop around a step within its function."""
+    for scope in step.scope.ancestors:
+        if scope.kind in ("function", "class", "lambda"):
+            return None
+        if scope.kind == "loop":
+            return scope
+    return None
+
+
+def _reordered(left: CodeStep, right: CodeStep) -> Difference:
+    sides = [SideValue(step.shown, step.scope.path, step.span) for step in (left, right)]
+    return Difference(left.part, "reordered", left.shown, "", sides[0], sides[1], function=right.function)

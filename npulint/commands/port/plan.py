@@ -1,0 +1,185 @@
+"""Plans the port of a project: fixes in memory, divided into steps, and what is left to a person."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from npulint.commands.check.fix_command import apply_fixes
+from npulint.commands.check.pipeline import build_result, check_paths
+from npulint.commands.port.left import left_open
+from npulint.commands.port.model import (
+    OpenFinding,
+    PlannedEdit,
+    PlannedItem,
+    PlannedStep,
+    PortedProgram,
+    PortPlan,
+    Style,
+)
+from npulint.commands.port.programs import blocked, ported
+from npulint.commands.port.readme import documented
+from npulint.commands.port.stages import StagedFile
+from npulint.commands.port.style import chosen
+from npulint.commands.port.topics import step_of
+from npulint.core.errors import NpulintError
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.progress import Progress
+from npulint.core.texts import say
+from npulint.data.port_styles import STEPS
+from npulint.fix.python_syntax import syntax
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.findings import ProgramSummary, RunResult
+from npulint.judge.fix_results import Fixed, FixResult, Touched
+from npulint.judge.settings import Settings
+from npulint.judge.source_lines import FileLines
+
+_ENGINE: dict[str, Literal["explicit", "transfer", "agnostic"]] = {
+    "transfer": "transfer",
+    "npu": "explicit",
+    "agnostic": "agnostic",
+    "adapter": "explicit",
+}
+_NAMES_GPU = lazy_compile(r"cuda|nccl|tensorflow|horovod", re.IGNORECASE)
+_NAMES_CUDA = lazy_compile(r"cuda|nccl", re.IGNORECASE)
+_USES_CUDA = lazy_compile(r"\btorch\.cuda\b|\.cuda\(|[\"']cuda(?::\d+)?[\"']")
+
+
+def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: Progress | None = None) -> PortPlan:
+    """The plan for the project at ``settings.paths``. `style` is empty for the one that fits, `entries` names the
+    programs to port (none: all). Writes nothing. Raises `NpulintError` for an entry that no program has, or if all
+    programs are Python 2."""
+    lang = settings.language()
+    catalogue = load_catalogue(settings.checks, whole=False)
+    checked = check_paths(settings, catalogue, progress)
+    before = build_result(checked, settings, catalogue, time.perf_counter())
+    scope = _Scope(before, entries, settings)
+
+    def fixed(selected: Style) -> FixResult:
+        port = _ENGINE[selected.name]
+        known = checked if port == settings.torch_port else None
+        asked = msgspec.structs.replace(settings, torch_port=port)
+        return apply_fixes(asked, True, progress, scope.may_change, known)
+
+    selected = chosen(style, settings.paths[0], before.programs, scope.naming(_NAMES_CUDA))
+    fixes = fixed(selected)
+    in_code = any(one.path.endswith(".py") for one in fixes.files)
+    if not in_code and any(one.reason == "no-helper" for one in fixes.refused):
+        if style:
+            raise NpulintError(say(lang, "port.no-helper"))
+        selected = Style("npu", "no-helper")
+        fixes = fixed(selected)
+    left = left_open(before.findings, fixes, lang)
+    programs, steps = scope.ported(fixes, left), _steps(fixes, catalogue, lang)
+    fixes, last = documented(settings.paths[0], fixes, programs, lang)
+    return PortPlan(selected, (*steps, last) if last else steps, left, programs, fixes)
+
+
+class _Scope:
+    """What of a project is ported: the programs of a check (`before`), unless they are not named in `entries` or cannot
+    be ported as a whole. Raises `NpulintError`."""
+
+    def __init__(self, before: RunResult, entries: Sequence[str], settings: Settings) -> None:
+        self._programs = before.programs
+        self._lines = FileLines({}, settings.boundary())
+        self._paths = _paths(before.programs) | {one.path for one in before.unreadable}
+        self._wanted = _named(before.programs, entries, settings.language())
+        relevant = self.naming(_NAMES_GPU)
+        self._stopped = blocked(before.programs, before, lambda path: path in relevant and not self._parses(path))
+        _refuse_python2(self._stopped, before.programs, settings.language())
+        free = [one for one in before.programs if one.entry not in self._stopped]
+        self._mine = _paths(one for one in free if not self._wanted or one.entry in self._wanted)
+        self._of_programs = _paths(before.programs)
+
+    def naming(self, names: re.Pattern[str]) -> set[str]:
+        """The files of programs that contain one of the `names`."""
+        return {path for path in self._paths if any(map(names.search, self._lines(path)))}
+
+    def may_change(self, path: str) -> bool:
+        """Whether the port may change a file."""
+        return path in self._mine or not (self._wanted or path in self._of_programs)
+
+    def ported(self, fixes: FixResult, left: Sequence[OpenFinding]) -> tuple[PortedProgram, ...]:
+        """What became of the programs."""
+        findings = [one.finding for one in left]
+        changed = {one.path for one in fixes.files}
+        untouched = self.naming(_USES_CUDA) - changed
+        return ported(self._programs, fixes.result.programs, findings, changed, untouched, self._stopped, self._wanted)
+
+    def _parses(self, path: str) -> bool:
+        """Whether fixes can edit Python source, also if only names of arguments are too old for it."""
+        return _parses("\n".join(self._lines(path)))
+
+
+def _parses(text: str) -> bool:
+    try:
+        syntax(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _paths(programs: Iterable[ProgramSummary]) -> set[str]:
+    return {path for one in programs for path in one.paths}
+
+
+def _named(programs: Sequence[ProgramSummary], entries: Sequence[str], lang: str) -> frozenset[str]:
+    """The entries of programs that the user has named."""
+    found = set()
+    for entry in entries:
+        wanted = entry.removeprefix("./")
+        known = [one.entry for one in programs if one.entry == wanted or f"/{one.entry}".endswith(f"/{wanted}")]
+        if not known:
+            raise NpulintError(say(lang, "port.no-entry", entry=entry))
+        found |= set(known)
+    return frozenset(found)
+
+
+def _refuse_python2(stopped: dict[str, tuple[str, str]], programs: Sequence[ProgramSummary], lang: str) -> None:
+    """Raise `NpulintError` if all programs are Python 2."""
+    old = [path for reason, path in stopped.values() if reason == "python2"]
+    if programs and len(old) == len(programs):
+        raise NpulintError(say(lang, "port.python2", path=old[0]))
+
+
+def _steps(fixes: FixResult, catalogue: Catalogue, lang: str) -> tuple[PlannedStep, ...]:
+    files = [StagedFile(one, [fix for fix in fixes.fixed if one.path in fix.paths]) for one in fixes.files]
+    edits = [edit for one in files for edit in one.edits()]
+    changes = [one.changes() for one in files]
+    found = []
+    for step in STEPS:
+        own = [one for one in fixes.fixed if step_of(one) == step]
+        items = tuple(_item(some, edits, catalogue, lang) for some in _together(own))
+        changed = tuple(one[step] for one in changes if step in one)
+        if items or changed:
+            found.append(PlannedStep(step, items, changed))
+    return tuple(found)
+
+
+def _together(fixed: Sequence[Fixed]) -> list[list[Fixed]]:
+    """The fixes by check and applicability, as they come."""
+    found: dict[tuple[str, str], list[Fixed]] = {}
+    for one in fixed:
+        found.setdefault((one.code, one.applicability), []).append(one)
+    return list(found.values())
+
+
+def _item(fixed: Sequence[Fixed], edits: Sequence[PlannedEdit], catalogue: Catalogue, lang: str) -> PlannedItem:
+    first = fixed[0]
+    check = next((one for one in catalogue.checks if one.code == first.code), None)
+    title = check.text[lang].title if check is not None else first.name
+    texts = (first.finding.message, first.finding.why, first.finding.url) if first.finding is not None else ("", "", "")
+    places = tuple(dict.fromkeys((one.path, one.line) for one in fixed))
+    touched = [part for one in fixed for part in one.touched if not part.statement]
+    own = tuple(edit for edit in edits if any(_meets(edit, part) for part in touched))
+    return PlannedItem(first.code, first.name, title, *texts, first.applicability == "safe", places, own)
+
+
+def _meets(edit: PlannedEdit, part: Touched) -> bool:
+    last = edit.line + max(len(edit.before), 1) - 1
+    return edit.path == part.path and part.first <= last and edit.line <= part.last

@@ -1,0 +1,114 @@
+"""What a port has done to each program: no program is called ported unless its training surely reaches the NPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from npulint.commands.port.model import PortedProgram
+from npulint.judge.findings import Finding, ProgramSummary, RunResult
+
+_REACHING = "device"
+"""The readiness item that says whether the training runs on the NPU."""
+_ORDER = ("trains", "open", "reaches", "python2", "unread", "engine", "left", "other")
+_LIBRARIES = {"horovod-not-migrated": "horovod"}
+"""The checks whose findings mean that a library for GPUs stays, and the library."""
+_UNREADABLE = (
+    "python2",
+    "python2-read",
+    "syntax-error",
+    "encoding",
+    "unreadable",
+    "too-deep",
+    "too-large",
+    "time",
+    "memory",
+)
+
+
+def blocked(
+    programs: Sequence[ProgramSummary], result: RunResult, is_closed: Callable[[str], bool]
+) -> dict[str, tuple[str, str]]:
+    """The programs that cannot be ported as a whole, with the reason and its place: some file that is to be ported
+    `is_closed` to fixes, because it is Python 2 or cannot be read; or a program that does not train uses an inference
+    engine for GPUs."""
+    reasons = {one.path: one.reason for one in result.unreadable if one.reason in _UNREADABLE}
+    reasons = {path: reason for path, reason in reasons.items() if is_closed(path)}
+    found: dict[str, tuple[str, str]] = {}
+    for program in programs:
+        for path in program.paths:
+            reason = reasons.get(path, "")
+            if reason:
+                found[program.entry] = ("python2" if reason.startswith("python2") else "unread", path)
+                break
+        engine = next((name for name, group in program.gpu_only if group == "inference"), "")
+        if engine and "train" not in program.roles:
+            found.setdefault(program.entry, ("engine", engine))
+    return _with_sharers(programs, found)
+
+
+def _with_sharers(programs: Sequence[ProgramSummary], found: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Add the programs that share files with a training which stays as it is: half of its files must not change."""
+    waiting = [one for one in programs if "train" in one.roles and found.get(one.entry, ("engine",))[0] != "engine"]
+    while waiting:
+        stopped = waiting.pop()
+        for one in programs:
+            if one.entry not in found and not set(stopped.paths).isdisjoint(one.paths):
+                found[one.entry] = found[stopped.entry]
+                waiting.append(one)
+    return found
+
+
+def ported(
+    before: Sequence[ProgramSummary],
+    programs: Sequence[ProgramSummary],
+    left: Sequence[Finding],
+    changed: Collection[str],
+    untouched: Collection[str],
+    stopped: Mapping[str, tuple[str, str]],
+    entries: Collection[str],
+) -> tuple[PortedProgram, ...]:
+    """The programs of a project after the port: `programs` are they as the checks see them then, `left` what is left
+    to a person. `changed` are the changed files, `untouched` those that use CUDA as before, `stopped` as by `blocked`,
+    `entries` the programs that were named (empty: all)."""
+    after = {one.entry: one for one in programs}
+    halves = [one for one in left if one.name in _LIBRARIES]
+    errors = [one for one in left if one.severity == "error"]
+    found = []
+    for one in before:
+        touched = not set(one.paths).isdisjoint(changed)
+        now = after.get(one.entry, one)
+        if one.entry in stopped:
+            status, because = stopped[one.entry]
+            found.append(PortedProgram(one.entry, one.framework, status, touched, because=because))
+        elif entries and one.entry not in entries:
+            found.append(PortedProgram(one.entry, one.framework, "left", touched))
+        else:
+            reached = touched and one.entry not in untouched
+            found.append(_judged(now, _about(now, errors), touched, reached, _about(now, halves)))
+    return tuple(sorted(found, key=lambda one: _ORDER.index(one.status)))
+
+
+def _about(program: ProgramSummary, errors: Sequence[Finding]) -> list[Finding]:
+    paths = set(program.paths)
+    return [one for one in errors if one.path in paths or program.entry in (one.program, *one.programs)]
+
+
+def _judged(
+    program: ProgramSummary, errors: Sequence[Finding], touched: bool, reached: bool, halves: Sequence[Finding]
+) -> PortedProgram:
+    """What became of a program; one that does not train is `reached` if nothing in its own file stays as it was: what
+    stays there only tries the classes of a module."""
+    item = next((one for one in program.checklist if one.item == _REACHING), None)
+    trains = "train" in program.roles
+    surely = item is not None and item.status == "passed" and program.state == "migrated"
+    names = [*(name for name, _ in program.gpu_only), *(_LIBRARIES[one.name] for one in halves)]
+    library = ", ".join(dict.fromkeys(names))
+    if not errors and not library and not trains:
+        status = "reaches" if reached and program.state == "migrated" else "other"
+        return PortedProgram(program.entry, program.framework, status, touched)
+    if not errors and not library and surely:
+        return PortedProgram(program.entry, program.framework, "trains", touched)
+    items = tuple(one.title for one in program.checklist if one.status == "failed")
+    if item is not None and item.status == "unknown":
+        items = (item.title, *items)
+    return PortedProgram(program.entry, program.framework, "open", touched, len(errors), items, library)

@@ -1,0 +1,119 @@
+"""Divides the changes of a port into steps: changed lines belong to the first step that has a part in them, so that
+files are complete after every step."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+import msgspec
+
+from npulint.commands.port.alignment import Range, aligned
+from npulint.commands.port.model import PlannedEdit
+from npulint.commands.port.topics import step_of
+from npulint.data.port_styles import STEPS
+from npulint.discover.kinds import kinds_of
+from npulint.fix.model import FixRefused
+from npulint.fix.source import SourceDocument
+from npulint.judge.fix_results import FileChange, Fixed, Touched
+
+_LONG = 2000  # lines; in longer files what repeats itself often is not matched, which would take minutes
+
+
+class Stretch(msgspec.Struct, frozen=True):
+    """Changed lines of a file: their ranges (from 0) before and after, and the step."""
+
+    before: Range
+    after: Range
+    step: str
+
+
+class StagedFile:
+    """A changed file, divided into steps; `fixed` are the fixes that change it."""
+
+    def __init__(self, change: FileChange, fixed: Sequence[Fixed]) -> None:
+        self._change = change
+        self._fixed = fixed
+        self._old, self._new = change.before.split(b"\n"), change.after.split(b"\n")
+        self._stretches = self._divided()
+
+    def changes(self) -> dict[str, FileChange]:
+        """The changes of each step, in order; each begins with the result of the one before."""
+        found = {}
+        change = self._change
+        known, new = change.before, change.new
+        for step in STEPS:
+            after = self._after(step)
+            if after != known:
+                found[step] = FileChange(change.path, known, after, new, change.location, change.root)
+                known, new = after, False
+        return found
+
+    def edits(self) -> list[PlannedEdit]:
+        """The changed lines, for people."""
+        old, new = (_shown(self._change, data) for data in (self._change.before, self._change.after))
+        return [
+            PlannedEdit(
+                self._change.path, one.before[0] + 1, tuple(old[slice(*one.before)]), tuple(new[slice(*one.after)])
+            )
+            for one in self._stretches
+        ]
+
+    def _divided(self) -> list[Stretch]:
+        compared = SequenceMatcher(None, self._old, self._new, autojunk=len(self._new) > _LONG)
+        found = []
+        for tag, first, last, begin, end in compared.get_opcodes():
+            if tag == "equal":
+                continue
+            for before, after in aligned(self._old[first:last], self._new[begin:end]):
+                lines, place = (first + before[0], first + before[1]), (begin + after[0], begin + after[1])
+                found.append(Stretch(lines, place, self._step(lines, b"\n".join(self._new[slice(*place)]))))
+        return found
+
+    def _step(self, lines: Range, new: bytes) -> str:
+        """The first step with a part in a stretch of lines; the first of the file, for what cleaning up has changed."""
+        first, last = lines[0] + 1, max(lines[1], lines[0] + 1)
+        text = new.decode("utf-8", "replace")
+        here = [one for one in self._fixed if any(self._is_in(part, first, last, text) for part in one.touched)]
+        return min((step_of(one) for one in here or self._fixed), key=STEPS.index, default=STEPS[0])
+
+    def _is_in(self, part: Touched, first: int, last: int, text: str) -> bool:
+        if part.path != self._change.path:
+            return False
+        if part.statement:
+            return "import" in text and part.statement.split()[-1] in text
+        return part.first <= last and first <= part.last
+
+    def _after(self, step: str) -> bytes:
+        """The bytes after a step; those after the last step if what is between is no valid Python."""
+        done = [one for one in self._stretches if STEPS.index(one.step) <= STEPS.index(step)]
+        if len(done) in (0, len(self._stretches)):
+            return self._change.after if done else self._change.before
+        pieces: list[bytes] = []
+        place = 0
+        for one in done:
+            pieces += self._old[place : one.before[0]] + self._new[slice(*one.after)]
+            place = one.before[1]
+        data = b"\n".join([*pieces, *self._old[place:]])
+        is_code = self._change.path.endswith(".py") and _parses(self._change.after)
+        return data if not is_code or _parses(data) else self._change.after
+
+
+def _shown(change: FileChange, data: bytes) -> list[str]:
+    """The lines of a file as text."""
+    lines = data.split(b"\n")
+    kind = next(iter(kinds_of(change.path.rpartition("/")[2])), "other")
+    try:
+        shown = SourceDocument(change.path, kind, data).text.text.split("\n")
+    except FixRefused:
+        shown = []
+    return shown if len(shown) == len(lines) else [line.decode("utf-8", "replace") for line in lines]
+
+
+def _parses(data: bytes) -> bool:
+    try:
+        ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Settings from configuration files and command lines, validated and merged."""

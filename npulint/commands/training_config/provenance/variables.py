@@ -1,0 +1,181 @@
+"""Evaluates variables under one start of a program: which code runs, which assignment holds, what callers pass."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import Protocol
+
+from npulint.commands.training_config.followed import Calls, Followed, Passing
+from npulint.commands.training_config.provenance.launch_values import Start
+from npulint.commands.training_config.provenance.passing import Passed
+from npulint.commands.training_config.provenance.plain import UNKNOWN, Found, joined
+from npulint.commands.training_config.provenance.written import spot
+from npulint.facts.model import Span
+from npulint.model.code.call_graph import Reached
+from npulint.model.code.call_graph import home as home_of
+from npulint.model.launches.options import HOLDERS
+from npulint.model.values.context import Context
+from npulint.model.values.cursors import AssignmentSite, Expr, Scope
+
+_BOUNDARIES = frozenset(("function", "lambda", "class", "module"))
+_CALLERS = 64  # calls of one function that are visited
+
+
+class Evaluator(Protocol):
+    """What the parts of the tracer query each other through (`npulint.commands.training_config.tracer`)."""
+
+    context: Context
+    start: Start
+    passed: Passed
+
+    def found(self, here: Followed) -> Found:
+        """The possible values of an expression."""
+
+    def member(self, here: Followed, key: str | int) -> Found | None:
+        """The value of an attribute or item of an object."""
+
+
+class Variables:
+    """Evaluates assignments and parameters."""
+
+    def __init__(self, tracer: Evaluator) -> None:
+        self._tracer = tracer
+
+    # -- which code runs
+
+    def hold(self, scope: Scope, calls: Calls = (), seen_from: Scope | None = None) -> bool | None:
+        """Whether the conditions around a block within its function hold; those that are also around `seen_from` are
+        ignored. None when undetermined."""
+        answer: bool | None = True
+        for one in scope.ancestors:
+            if one.kind in _BOUNDARIES or (seen_from is not None and seen_from.is_inside(one)):
+                break
+            if one.kind in ("if", "else"):
+                held = self._tracer.found(Followed(one.test, calls)).truth
+                if held is not None and held != (one.kind == "if"):
+                    return False
+                answer = answer if held is not None else None
+            elif one.kind in ("loop", "except"):
+                answer = None
+        return answer
+
+    def _is_reached(self, scope: Scope) -> bool:
+        """Whether the program may reach a block at all."""
+        return self._reached is None or (scope.path, home_of(scope.module, scope.block)) in self._reached
+
+    @cached_property
+    def _reached(self) -> set[tuple[str, int]] | None:
+        context, start = self._tracer.context, self._tracer.start
+        if start.entry not in context.project.modules:
+            return None
+        reached = context.memoize(Reached, lambda: Reached(context.project))
+        return reached.all_of(sorted(start.modules), start.entry)
+
+    # -- assignments
+
+    def assigned(self, binds: list[AssignmentSite], here: Followed) -> tuple[list[Found], bool]:
+        """The possible values of a name from its assignments (nearest first), and whether one certainly runs."""
+        groups: dict[Scope, list[AssignmentSite]] = defaultdict(list)
+        for bind in binds:
+            groups[bind.scope.routine].append(bind)
+        found = []
+        for routine, group in groups.items():
+            parts, sure = self._in_order(group, here)
+            found.append((parts, sure and (routine.block == 0 or here.expr.scope.is_inside(routine))))
+        if len(found) > 1:  # a None that is assigned first is a placeholder
+            found = [one for one in found if not all(part.values == (None,) for part in one[0])] or found
+        return [part for parts, _ in found for part in parts], len(found) == 1 and found[0][1]
+
+    def _in_order(self, group: list[AssignmentSite], here: Followed) -> tuple[list[Found], bool]:
+        """The assignments in one function, nearest first, up to one that certainly runs."""
+        scope = here.expr.scope
+        same = group[0].scope.routine is scope.routine
+        parts: list[Found] = []
+        sure = False
+        for bind in group:
+            later = same and bind.line >= here.expr.line  # assigned in the previous iteration
+            if sure and not later:
+                continue
+            runs = self.hold(bind.scope, here.calls, scope)
+            if runs is not False:
+                found = self._tracer.found(here.to(bind.value))
+                parts.append(found.written(bind.scope.path, bind.span, bind.target))
+                sure = sure or (runs is True and not later)
+        return parts, sure
+
+    def assigned_elsewhere(self, expr: Expr) -> bool:
+        """Whether the program assigns an attribute of the name `expr` to another object than one that holds options."""
+        others = self._attributes.get(expr.written.rpartition(".")[2], set())
+        return bool(others - {(expr.module.path, expr.written)})
+
+    @cached_property
+    def _attributes(self) -> dict[str, set[tuple[str, str]]]:
+        found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        for path in self._tracer.start.modules:
+            module = self._tracer.context.project.modules[path]
+            for target, binds in module.dotted.items():
+                head, _, last = target.rpartition(".")
+                if head and not HOLDERS.search(head) and "[" not in last:
+                    root = head.partition(".")[0]
+                    if any(module.owner_of_self(root, b.block) < 0 for b in binds):
+                        found[last].add((path, target))
+        return found
+
+    # -- parameters
+
+    def parameter(self, function: Scope, here: Followed) -> Found:
+        """The possible values of a parameter: the arguments of the program's calls, else its default."""
+        name = here.expr.written
+        if name not in function.parameters:
+            return UNKNOWN  # *args and **kwargs
+        parts = [self._argument(name, passing, calls, here) for passing, calls in self.callers(function, here)]
+        if parts:
+            return joined(parts) if len(parts) <= _CALLERS else joined(parts[:_CALLERS]).doubted()
+        return self._default(name, function, here).doubted()
+
+    def callers(self, function: Scope, here: Followed) -> list[tuple[Passing, Calls]]:
+        """The call through which a function was entered; else its calls that run in this start, or all calls if none
+        runs, because the actual start is then unknown."""
+        followed = here.caller(function)
+        if followed is not None:
+            return [followed]
+        found = [one for one in self._tracer.passed.of(function)[: _CALLERS + 1] if self._is_reached(one.site.scope)]
+        running = [one for one in found if self.hold(one.site.scope) is not False]
+        return [(one, ()) for one in running or found]
+
+    def _argument(self, name: str, passing: Passing, calls: Calls, here: Followed) -> Found:
+        value = passing.argument(name)
+        if value is None:
+            return self._left_out(name, passing, calls, here)
+        found = self._tracer.found(Followed(value, calls))
+        return found.written(passing.site.path, spot(value, passing.site), name)
+
+    def _left_out(self, name: str, passing: Passing, calls: Calls, here: Followed) -> Found:
+        """The value of a parameter that a call does not name: an entry of ``**settings`` if there is one, else the
+        default."""
+        spread = [passing.site.expr(value) for key, value in passing.keywords if key == "**"]
+        for value in spread:
+            found = self._tracer.member(Followed(value, calls), name)
+            if found is not None:
+                return found
+        default = self._default(name, passing.function, here)
+        return default.doubted() if spread or passing.is_open(name) else default
+
+    def _default(self, name: str, function: Scope, here: Followed) -> Found:
+        default = function.default(name)
+        if default is None:
+            return UNKNOWN
+        found = self._tracer.found(here.to(default)).written(function.path, Span.at(default.line), name)
+        return found.doubted() if any(map(_configures, function.decorators)) else found
+
+
+def _configures(decorator: Expr) -> bool:
+    """Whether a decorator makes parameters configurable by a bindings file (gin)."""
+    callee = decorator.call.callee if decorator.call is not None else decorator
+    return callee.written.rpartition(".")[2] == "configurable"
+
+
+def comes_later(bind: AssignmentSite, expr: Expr) -> bool:
+    """Whether an assignment follows an expression in the same function, outside of loops."""
+    return bind.scope.routine is expr.scope.routine and bind.line >= expr.line and expr.scope.loop is None

@@ -1,0 +1,121 @@
+"""Steps from the calls of a module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from npulint.commands.training_config.steps.arguments import named_literals, of_own, of_splits, of_vocabulary
+from npulint.commands.training_config.steps.model import Argument, CodeStep, Home
+from npulint.commands.training_config.steps.unresolved import (
+    cast_of,
+    derived,
+    part_by_name,
+    registered,
+    settings_arguments,
+)
+from npulint.data.recipe import RecipeCall, recipe_call
+from npulint.model.values.context import Context
+from npulint.model.values.cursors import CallSite, Scope, module_scopes, scope_named
+
+_ANY_MODULE = "torch.nn.Module"  # result of applying a module whose class is unknown
+_READING = frozenset(("dataset", "shuffle"))
+_DEFINING = frozenset(("add_argument", "HParams", "set_defaults", "field", "Field"))
+
+
+def steps_of_calls(module: Scope, framework: str) -> Iterator[CodeStep]:
+    """The steps of a module's calls, in text order."""
+    for site, name in zip(module.all_calls, module.call_names, strict=True):
+        step = _known(site, name, framework) or _own(site, name) or _named(site)
+        if step is not None:
+            yield step
+
+
+def _known(site: CallSite, name: str, framework: str) -> CodeStep | None:
+    """The step of a call in the recorded tables, or of applying an object of a recorded class (a layer)."""
+    known = recipe_call(name, framework)
+    if known is None or known.same_as.rstrip("()") == _ANY_MODULE:
+        return None
+    if known.transparent:
+        cast = cast_of(site, known)
+        step = CodeStep("call", f"?.{cast}", f".{cast}", "half_cast", site.scope, site.span, site=site)
+        return step if cast else None
+    arguments = () if known.same_as.endswith("()") else tuple(of_vocabulary(site, known))
+    if known.part in _READING:
+        arguments += tuple(of_splits(site, [argument.name for argument in arguments], known))
+    return _recorded(site, known, arguments, _handed(site) if known.part == "transform" else ())
+
+
+def _recorded(
+    site: CallSite, known: RecipeCall, arguments: Iterable[Argument], handed: tuple[Home, ...] = ()
+) -> CodeStep:
+    """The step of a call that is in the recorded tables."""
+    name, given = known.same_as, tuple(arguments)
+    return CodeStep(
+        "call", name, _shown(name), known.part, site.scope, site.span, given, site, known=known, handed=handed
+    )
+
+
+def _handed(site: CallSite) -> tuple[Home, ...]:
+    """The project functions that are passed to a call."""
+    named = (scope_named(site.context, one.name) for one in site.arguments if one.written)
+    return tuple((one.path, one.block) for one in named if one is not None)
+
+
+def _own(site: CallSite, name: str) -> CodeStep | None:
+    """The step of a call of a project function or class, or of a class that is constructed like a recorded one."""
+    target = scope_named(site.context, name) or _only_method(site, name)
+    if target is None:
+        return None
+    made = None if name.endswith("()") else derived(target)
+    if made is not None:
+        return _recorded(site, made, of_vocabulary(site, made))
+    applied = name.endswith("()") and target.kind == "class"
+    shown = target.record.name.rpartition(".")[2] or "lambda"
+    arguments = () if applied else tuple(of_own(site, target))
+    key = f"{target.path}:{target.block}" + ("()" if applied else "")
+    return CodeStep("own", key, shown, "", site.scope, site.span, arguments, site, target=(target.path, target.block))
+
+
+def _only_method(site: CallSite, name: str) -> Scope | None:
+    """The project method that a call on an unknown object refers to, if only one class of the project, or of the
+    modules imported here, has a method of that name."""
+    if not name.startswith("?") or "." not in name:
+        return None
+    context = site.context
+    found = context.memoize("own methods", lambda: _methods(context)).get(name.rpartition(".")[2], [])
+    if len(found) > 1:
+        near = (site.path, *context.project.uses(site.path))
+        found = [one for one in found if one.path in near]
+    return found[0] if len(found) == 1 else None
+
+
+def _methods(context: Context) -> dict[str, list[Scope]]:
+    """The methods of a project by name."""
+    found: dict[str, list[Scope]] = {}
+    for module in module_scopes(context):
+        for function in module.blocks_of("function"):
+            if function.parent is not None and function.parent.kind == "class":
+                found.setdefault(function.record.name.rpartition(".")[2], []).append(function)
+    return found
+
+
+def _named(site: CallSite) -> CodeStep | None:
+    """The step of a call of an unknown function with settings as keywords: ``dict(type="SGD", lr=0.1)``."""
+    made = registered(site)
+    if made is not None:
+        return _recorded(site, made, [one for one in of_vocabulary(site, made) if one.name != "type"])
+    last, kind, part = site.last, "call", part_by_name(site)
+    arguments = tuple(settings_arguments(site) if part else named_literals(site))
+    if not part:
+        if not arguments or last in _DEFINING or last.startswith("DEFINE_"):
+            return None  # options are traced separately
+        kind, part = "named", next((one.role for one in arguments if one.role != "setting"), "setting")
+    return CodeStep(kind, last, last, part, site.scope, site.span, arguments, site)
+
+
+def _shown(name: str) -> str:
+    """A canonical name for display: a class without its module, a function with the last part of its module."""
+    words = name.split(".")
+    if len(words) > 1 and words[-1][:1].islower() and not words[-2].endswith(")"):
+        return ".".join(words[-2:]).lstrip("?")
+    return words[-1]

@@ -1,0 +1,179 @@
+"""From the messages of an ONNX model to the neutral record of a graph."""
+
+from __future__ import annotations
+
+import sys
+from collections import ChainMap
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from npulint.facts.graph import Body, Graph, Node
+from npulint.graphs.read.errors import GraphError
+from npulint.graphs.read.onnx.origins import Origins
+from npulint.graphs.read.onnx.schema import TYPES, Message
+from npulint.graphs.read.protobuf.limits import FUNCTIONS, Tally, weight
+from npulint.graphs.read.protobuf.numbers import described
+
+LINE = "line"
+"""The key of a node's line, where the form has lines."""
+
+INPUT = "placeholder"
+INITIALIZER = "initializer"
+
+_Makers = ChainMap[str, str]  # which node makes a value, in a graph and in those around it
+_DOMAIN = "ai.onnx"
+_SINGLE = ("f", "i", "s")
+_INTEGER = 2  # the type of an attribute
+_LISTS = ("floats", "ints", "strings")
+_LISTED = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
+
+
+def graph_of(model: Message, tally: Tally) -> Graph:
+    """The graph of a model, with its branches, loop bodies and functions as further bodies.
+
+    Inputs and initializers are nodes `placeholder` and `initializer`. An operator outside the default domain is written
+    ``domain::Type``. `collections` are the opsets of the domains as ``opset:domain``. Raises `GraphError`."""
+    if not model.get("graph"):
+        raise GraphError("not-a-graph", "an ONNX model without a graph")
+    builder = _Builder(tally)
+    builder.body("", "", model["graph"])
+    for one in model.get("functions", ())[:FUNCTIONS]:
+        builder.function(one)
+    opsets = {f"opset:{one.get('domain') or _DOMAIN}": one.get("version", 0) for one in model.get("opset_import", ())}
+    version = " ".join(filter(None, (model.get("producer_name", ""), model.get("producer_version", ""))))
+    return Graph("onnx", builder.bodies, version, collections={**opsets, "ir_version": model.get("ir_version", 0)})
+
+
+class _Builder:
+    """Collects the bodies of a model; nested ones follow the body that contains them."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.bodies: list[Body] = []
+        self._tally = tally
+        self._origins = Origins()
+
+    def body(self, name: str, serves: str, graph: Message, outer: _Makers | None = None) -> None:
+        """Add a graph. `outer` says which nodes make the values of the graphs around it."""
+        makers = ChainMap[str, str]() if outer is None else outer.new_child()
+        constants = graph.get("initializer", ())
+        initialized = {one.get("name", "") for one in constants}
+        inputs = [one for one in graph.get("input", ()) if one.get("name", "") not in initialized]
+        given = [Node(one.get("name", ""), INPUT, attrs={"kind": "user_input", **_typed(one)}) for one in inputs]
+        given += [Node(one.get("name", ""), INITIALIZER, attrs=_tensor_attrs(one)) for one in constants]
+        types = {one.get("name", ""): _typed(one) for part in ("value_info", "output") for one in graph.get(part, ())}
+        self._tally.kept(sum(weight(node.attrs) for node in given))
+        makers.update((node.name, node.name) for node in given)
+        self._nodes(name, serves, graph.get("node", ()), makers, given, types)
+
+    def function(self, function: Message) -> None:
+        """Add a function of the model."""
+        self._tally.function()
+        name = _qualified(function.get("domain", ""), function.get("name", ""))
+        given = [Node(one, INPUT, attrs={"kind": "argument"}) for one in function.get("input", ())]
+        makers = ChainMap({node.name: node.name for node in given})
+        self._nodes(name, "", function.get("node", ()), makers, given, {})
+
+    def _nodes(
+        self,
+        name: str,
+        serves: str,
+        messages: Sequence[Message],
+        makers: _Makers,
+        given: list[Node],
+        types: dict[str, dict[str, Any]],
+    ) -> None:
+        found, nested = list(given), list[tuple[str, str, Message]]()
+        taken = {node.name for node in given}
+        for message in messages:
+            own = _name(message, taken)
+            taken.add(own)
+            found.append(self._node(own, message, makers, types))
+            for place, output in enumerate(message.get("output", ())):
+                if output:
+                    makers[output] = f"{own}:{place}" if place else own
+            for one in message.get("attribute", ()):
+                nested += [(own, one.get("name", ""), inner) for inner in _graphs(one)]
+        self.bodies.append(Body(name, found, serves))
+        for own, attribute, inner in nested:
+            self.body(f"{name}/{own}/{attribute}", f"{name}/{own}", inner, makers)
+
+    def _node(self, name: str, message: Message, makers: _Makers, types: dict[str, dict[str, Any]]) -> Node:
+        op = sys.intern(_qualified(message.get("domain", ""), message.get("op_type", "")))
+        self._tally.operator(op)
+        outputs = message.get("output", ())
+        attrs: dict[str, Any] = {"arguments": _arguments(message.get("attribute", ()))}
+        attrs["outputs"] = sum(map(bool, outputs))
+        made = [types.get(one, {}) for one in outputs]
+        if any(made):
+            attrs["dtypes"] = [one.get("dtypes", [""])[0] for one in made]
+            attrs["shapes"] = [one.get("shapes", [None])[0] for one in made]
+        self._tally.kept(weight(attrs["arguments"]))
+        inputs = tuple(makers.get(one, one) for one in message.get("input", ()))
+        return Node(name, op, inputs, attrs, message.get(LINE, 0), self._origins.of(message))
+
+
+def _qualified(domain: str, name: str) -> str:
+    return name if domain in ("", _DOMAIN) else f"{domain}::{name}"
+
+
+def _name(message: Message, taken: set[str]) -> str:
+    """The name of a node; those without one, or with one that another node has, get a number."""
+    base = message.get("name") or message.get("op_type") or "node"
+    name, number = base if message.get("name") else f"{base}_{len(taken)}", len(taken)
+    while name in taken:
+        name, number = f"{base}_{number}", number + 1
+    return name
+
+
+def _graphs(attribute: Message) -> Iterable[Message]:
+    own = attribute.get("g")
+    return [*([own] if own else []), *attribute.get("graphs", ())]
+
+
+def _arguments(attributes: Iterable[Message]) -> dict[str, Any]:
+    """The attributes of a node by name: numbers, texts, lists of them, and descriptions of tensors."""
+    found: dict[str, Any] = {}
+    for one in attributes:
+        value = next((one[key] for key in _SINGLE if key in one), None)
+        if value is None:
+            value = next((one[key] for key in _LISTS if one.get(key)), None)
+        if value is None and "t" in one:
+            value = _tensor(one["t"])
+        if value is None and one.get("type") == _INTEGER:
+            value = 0  # some writers leave out zeros
+        if value is not None:
+            found[one.get("name", "")] = value
+    return found
+
+
+def _tensor(message: Message) -> dict[str, Any]:
+    """The element type and the shape of a tensor, and its value if it is a single number in the file."""
+    dtype = TYPES.get(message.get("data_type", 0), "unknown")
+    shape = list(message.get("dims", ()))
+    content = message.get("raw_data", b"")
+    first = next((message[key][0] for key in _LISTED if message.get(key)), None)
+    if content or first is not None:
+        return described(dtype, shape, content, first)
+    return {"dtype": dtype, "shape": shape}
+
+
+def _tensor_attrs(message: Message) -> dict[str, Any]:
+    found = _tensor(message)
+    attrs = {"kind": "parameter", "dtypes": [found["dtype"]], "shapes": [found["shape"]]}
+    return attrs | ({"value": found["value"]} if "value" in found else {})
+
+
+def _typed(value: Message) -> dict[str, Any]:
+    """The type and the shape of a value: open dimensions are texts, an unknown rank is None."""
+    kind = value.get("type", {})
+    tensor = kind.get("tensor_type")
+    if tensor is None:
+        word = next((key.removesuffix("_type") for key in kind), "")
+        return {"dtypes": [word], "shapes": [None]} if word else {}
+    return {"dtypes": [TYPES.get(tensor.get("elem_type", 0), "unknown")], "shapes": [_shape(tensor.get("shape"))]}
+
+
+def _shape(shape: Message | None) -> list[int | str] | None:
+    if shape is None:
+        return None
+    return [one["dim_value"] if "dim_value" in one else one.get("dim_param") or "?" for one in shape.get("dim", ())]

@@ -1,0 +1,166 @@
+"""Text graphs of TensorFlow (.pbtxt): GraphDef, MetaGraphDef and SavedModel; every node has a line."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from npulint.facts.graph import Body, Graph, Node
+from npulint.graphs.read.errors import GraphError
+from npulint.graphs.read.protobuf.limits import COLLECTIONS, NAME, TAGS, TEXT, Tally, weight
+from npulint.graphs.read.protobuf.literals import integer, text, truth
+from npulint.graphs.read.protobuf.markup import Entries, Markup
+from npulint.graphs.read.protobuf.text_file import text_of
+from npulint.graphs.read.tensorflow.attributes import UNSET
+from npulint.graphs.read.tensorflow.functions import arguments_of
+from npulint.graphs.read.tensorflow.markup_values import function, type_of, value
+from npulint.graphs.read.tensorflow.meta import MetaGraph, chosen
+from npulint.graphs.read.tensorflow.names import distinct
+from npulint.graphs.read.tensorflow.versions import release_of
+
+_ROLES = {
+    ("root", "node"): "node",
+    ("root", "library"): "library",
+    ("root", "versions"): "versions",
+    ("root", "graph_def"): "graph",
+    ("root", "meta_info_def"): "info",
+    ("root", "collection_def"): "collection",
+    ("root", "meta_graphs"): "meta",
+    ("meta", "graph_def"): "graph",
+    ("meta", "meta_info_def"): "info",
+    ("meta", "collection_def"): "collection",
+    ("graph", "node"): "node",
+    ("graph", "library"): "library",
+    ("graph", "versions"): "versions",
+    ("library", "function"): "function",
+    ("function", "signature"): "signature",
+    ("function", "node_def"): "node",
+    ("function", "arg_attr"): "argument_attrs",
+    ("signature", "input_arg"): "argument",
+    ("argument_attrs", "value"): "attrs",
+    ("attrs", "attr"): "attr",
+    ("node", "attr"): "attr",
+    ("attr", "value"): "value",
+    ("value", "func"): "func",
+    ("collection", "value"): "kinds",
+    **{("kinds", f"{kind}_list"): "members" for kind in ("node", "bytes", "int64", "float", "any")},
+}
+"""The role of the message in a field, by the role of the containing message and the field name."""
+
+_REST = {"value": "value", "members": "member"}  # the role of messages in other fields
+
+
+def read_text(location: str, content: bytes | None = None) -> Graph:
+    """The graph in a text file, or in `content` instead. Raises `GraphError`, `OSError`."""
+    content = text_of(location) if content is None else content
+    tally = Tally()
+    made = {
+        "node": lambda fields, line: _node(fields, line, tally),
+        "attr": lambda fields, line: _attr(fields, tally),
+        "func": function,
+        "argument": lambda fields, line: _argument(fields),
+        "signature": lambda fields, line: (_name(fields), _all(fields, "input_arg")),
+        "attrs": lambda fields, line: _attrs(fields),
+        "argument_attrs": lambda fields, line: _argument_attrs(fields),
+        "function": lambda fields, line: _function(fields, tally),
+        "members": lambda fields, line: len(fields),
+        "kinds": lambda fields, line: sum(count for _, count in fields),
+        "collection": lambda fields, line: (_name(fields, "key"), sum(_all(fields, "value"))),
+    }
+    return _graph(Markup(content, _ROLES, _REST, made, tally, "attr").read())
+
+
+def _graph(fields: Entries) -> Graph:
+    names = {name for name, _ in fields}
+    if "meta_graphs" in names:
+        meta = chosen([_meta(one) for one in _all(fields, "meta_graphs")])
+        return Graph("saved_model", _bodies(meta.graphs), _version(meta), meta.tags, meta.collections)
+    if "graph_def" in names or "meta_info_def" in names:
+        meta = _meta(fields)
+        return Graph("meta_graph", _bodies(meta.graphs), _version(meta), meta.tags, meta.collections)
+    return Graph("graph_def", _bodies([fields]), _version(MetaGraph([fields])))
+
+
+def _version(meta: MetaGraph) -> str:
+    """The TensorFlow that wrote it: what it says, or what its GraphDef tells."""
+    written = [raw for graph in meta.graphs for part in _all(graph, "versions") for raw in _all(part, "producer")]
+    return meta.version or release_of(integer(written[-1]) if written and type(written[-1]) is str else 0)
+
+
+def _bodies(graphs: list[Entries]) -> list[Body]:
+    main = [node for fields in graphs for node in _all(fields, "node")]
+    functions = [body for fields in graphs for library in _all(fields, "library") for body in _all(library, "function")]
+    if not main and not functions:
+        raise GraphError("not-a-graph", "no nodes")
+    return [Body("", main), *distinct(functions)]
+
+
+def _meta(fields: Entries) -> MetaGraph:
+    info = [one for part in _all(fields, "meta_info_def") for one in part]
+    tags = tuple(text(tag, TEXT) for tag in _all(info, "tags")[:TAGS])
+    collections = dict(_all(fields, "collection_def")[:COLLECTIONS])
+    return MetaGraph(_all(fields, "graph_def"), _name(info, "tensorflow_version"), tags, collections)
+
+
+def _node(fields: Entries, line: int, tally: Tally) -> Node:
+    name, op = "", ""
+    inputs: list[str] = []
+    attrs: dict[str, Any] = {}
+    for field, raw in fields:
+        if field == "attr":
+            if raw[1] is not UNSET:
+                attrs[raw[0]] = raw[1]
+        elif field == "input":
+            inputs.append(text(raw, NAME))
+        elif field == "name":
+            name = text(raw, NAME)
+        elif field == "op":
+            op = sys.intern(text(raw, TEXT))
+    if not op:
+        raise ValueError("no operator")
+    tally.operator(op)
+    tally.node(0, 0)  # its texts were counted while parsing
+    return Node(name, op, tuple(inputs), attrs, line)
+
+
+def _attr(fields: Entries, tally: Tally) -> tuple[str, Any]:
+    found: Any = UNSET
+    for name, raw in fields:
+        if name == "value":
+            found = value(raw)
+    tally.kept(weight(found))
+    return sys.intern(_name(fields, "key")), found
+
+
+def _function(fields: Entries, tally: Tally) -> Body:
+    name, arguments = (_all(fields, "signature") or [("", [])])[-1]
+    tally.function()
+    for _ in arguments:
+        tally.node(4, 0)
+    return Body(name, [*arguments_of(arguments, dict(_all(fields, "arg_attr"))), *_all(fields, "node_def")])
+
+
+def _argument(fields: Entries) -> tuple[str, dict[str, Any]]:
+    kinds = _all(fields, "type")
+    if not kinds:
+        return _name(fields), {}
+    referred = any(truth(one) for one in _all(fields, "is_ref"))
+    return _name(fields), {"T": type_of(kinds[-1]) + ("_ref" if referred else "")}
+
+
+def _argument_attrs(fields: Entries) -> tuple[int, dict[str, Any]]:
+    index = next((integer(one) for one in reversed(_all(fields, "key"))), 0)
+    return index, {key: setting for attrs in _all(fields, "value") for key, setting in attrs.items()}
+
+
+def _attrs(fields: Entries) -> dict[str, Any]:
+    return {key: setting for key, setting in _all(fields, "attr") if setting is not UNSET}
+
+
+def _all(fields: Entries, name: str) -> list[Any]:
+    return [value for key, value in fields if key == name]
+
+
+def _name(fields: Entries, key: str = "name") -> str:
+    """The text in a field; empty without one."""
+    return next((text(raw, NAME) for name, raw in reversed(fields) if name == key), "")

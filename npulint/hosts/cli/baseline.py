@@ -1,0 +1,50 @@
+"""Writes, prunes and reports on the baseline file for ``npulint check``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from npulint.core.errors import ConfigError
+from npulint.core.texts import count, say
+from npulint.hosts.cli.host import Host
+from npulint.judge.baseline import save_baseline
+from npulint.judge.findings import Baseline, BaselineEntry, RunResult
+from npulint.judge.postprocess.baseline import EntryBuilder, merged_entries
+from npulint.judge.settings import Settings
+from npulint.judge.source_lines import FileLines
+
+
+def update_baseline(result: RunResult, settings: Settings, host: Host) -> bool:
+    """Write or prune the baseline if requested, else warn about fixed entries. Returns whether the run ends here,
+    because all findings were just accepted. Raises `ConfigError`."""
+    lang = settings.language()
+    if settings.write_baseline and settings.prune_baseline:
+        raise ConfigError([say(lang, "bad.combination", one="--write-baseline", other="--prune-baseline")])
+    known = result.baseline
+    if known is None:
+        raise ConfigError([say(lang, "baseline.none")])
+    if settings.write_baseline:
+        _write(known, result, settings, host)
+    elif settings.prune_baseline:
+        save_baseline(known.path, [*known.active, *known.stale, *known.not_evaluated], lang)
+        if not settings.quiet:
+            host.warn(count(lang, "baseline.pruned", _total(known.fixed), path=known.path))
+    elif known.fixed and not settings.quiet:
+        host.warn(count(lang, "baseline.fixed", _total(known.fixed), path=known.path))
+    return settings.write_baseline
+
+
+def _write(known: Baseline, result: RunResult, settings: Settings, host: Host) -> None:
+    lang = settings.language()
+    place = EntryBuilder(os.path.dirname(known.path), FileLines(settings.piped(), settings.boundary()))
+    added = [place.entry(one) for one in result.findings]
+    entries = [*merged_entries([*known.active, *added]), *known.not_evaluated]
+    save_baseline(known.path, entries, lang)
+    total, removed = _total(entries), _total(known.fixed)
+    text = count(lang, "baseline.written", total, path=known.path, added=len(added), removed=removed)
+    host.write(f"{text}\n" if not settings.quiet else "")
+
+
+def _total(entries: Iterable[BaselineEntry]) -> int:
+    return sum(entry.count for entry in entries)

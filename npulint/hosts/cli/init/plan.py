@@ -1,0 +1,112 @@
+"""Decides which files ``npulint init`` writes and which exist already."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.commands.settings.config import CONFIG_NAME, has_section
+from npulint.core.links import leads_out
+from npulint.hosts.cli.commands import PARTS
+from npulint.hosts.cli.init import origin
+from npulint.hosts.cli.init.settings import Pinned, configuration, look
+from npulint.hosts.integrations import template
+
+__all__ = ["INSTALLING", "PARTS", "PlannedFile", "plan"]
+
+_FILES = {
+    "pre-commit": (".pre-commit-config.yaml", "pre-commit-config.yaml"),
+    "github": (".github/workflows/npulint.yml", "github-workflow.yml"),
+    "gitlab": (".gitlab-ci.yml", "gitlab-ci.yml"),
+    "vscode": (".vscode/tasks.json", "vscode-tasks.json"),
+    "skill": (".agents/skills/npulint/SKILL.md", "skill/SKILL.md"),
+}
+_SIGNS = {
+    "pre-commit": (".pre-commit-config.yaml",),
+    "github": (".github",),
+    "gitlab": (".gitlab-ci.yml", ".gitlab"),
+    "vscode": (".vscode",),
+    "skill": (".agents",),
+}
+INSTALLING = ("pre-commit", "github", "gitlab")
+"""The parts whose files install npulint."""
+
+_LIMIT = 1_000_000  # bytes of a file that are searched
+
+
+class PlannedFile(msgspec.Struct, frozen=True):
+    """One file: its `path` below the folder, its `text`, and the `snippet` to add to an existing file. `why` it is not
+    written: ``exists``, ``exists.add`` (add the snippet), ``exists.has`` (it mentions npulint), ``exists.section``
+    (pyproject.toml configures npulint) or ``several`` (`count` projects lie below)."""
+
+    part: str
+    path: str
+    text: str
+    snippet: str = ""
+    why: str = ""
+    count: int = 0
+
+    def kept(self, why: str) -> PlannedFile:
+        """A copy that is not to be written, with the reason."""
+        return msgspec.structs.replace(self, why=why, snippet=self.snippet if why == "exists.add" else "")
+
+
+def plan(folder: str, requested: Sequence[str], lang: str) -> list[PlannedFile]:
+    """The pieces for a folder in the order of `PARTS`: the `requested` ones, else the configuration and those that the
+    files of the folder suggest."""
+    parts = requested or ["config", *(part for part, signs in _SIGNS.items() if _any(folder, signs))]
+    pieces = []
+    for part in (part for part in PARTS if part in parts):
+        if part == "config":
+            pieces.append(_config(folder, look(folder), bool(requested), lang))
+        else:
+            path, name = _FILES[part]
+            text = origin.pinned(template(name), origin.requirement())
+            pieces.append(_settled(folder, PlannedFile(part, path, text, _snippet(part, text))))
+    return pieces
+
+
+def _any(folder: str, names: Sequence[str]) -> bool:
+    return any(os.path.lexists(os.path.join(folder, name)) for name in names)
+
+
+def _config(folder: str, seen: Pinned, requested: bool, lang: str) -> PlannedFile:
+    piece = PlannedFile("config", CONFIG_NAME, configuration(seen, lang))
+    if os.path.lexists(os.path.join(folder, CONFIG_NAME)):
+        return piece.kept("exists")
+    if has_section(os.path.join(folder, "pyproject.toml")):
+        return msgspec.structs.replace(piece, path="pyproject.toml").kept("exists.section")
+    if seen.projects > 1 and not requested:
+        return msgspec.structs.replace(piece, count=seen.projects).kept("several")
+    return piece
+
+
+def _settled(folder: str, piece: PlannedFile) -> PlannedFile:
+    """The piece, marked as not to be written if its file exists."""
+    place = os.path.join(folder, *piece.path.split("/"))
+    if not os.path.lexists(place):
+        return piece
+    if not leads_out(place, folder) and "npulint" in _beginning(place):
+        return piece.kept("exists.has")
+    return piece.kept("exists.add" if piece.snippet else "exists")
+
+
+def _beginning(place: str) -> str:
+    from npulint.discover.safe_open import read_head
+
+    return read_head(place, _LIMIT).decode("utf-8", "replace")
+
+
+def _snippet(part: str, text: str) -> str:
+    """The part of the template to add to an existing file."""
+    if part == "pre-commit":
+        return text[text.index("repos:\n") + len("repos:\n") :]
+    if part == "gitlab":
+        return text[text.index("npulint:\n") :]
+    if part == "vscode":
+        task = json.loads(text)["tasks"][0]
+        return json.dumps(task, indent=2, ensure_ascii=False)
+    return ""

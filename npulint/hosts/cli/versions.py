@@ -1,0 +1,101 @@
+"""``npulint versions``: which releases fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.commands.settings.config import load
+from npulint.core.errors import NpulintError
+from npulint.core.texts import count, say
+from npulint.hosts.cli.catalogue import known_options
+from npulint.hosts.cli.host import Host
+from npulint.hosts.cli.rules import list_format
+from npulint.judge.settings import Settings
+from npulint.read.requirement import conda_requirement
+from npulint.recognizers.versions.specifiers import specifier_of
+from npulint.recognizers.versions.stacks import BASE, COLUMNS, Stack, Unmatched, stacks, unmatched
+from npulint.report.step.text import aligned
+
+_SHOWN = 12  # rows
+_TITLES = {"torch-npu": "torch_npu", "cann": "CANN", "python": "Python"}
+
+
+def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
+    """Print the releases that fit together and to the given ones; 1 if there are none."""
+    shape = list_format(options, lang)
+    settings = load([], known_options(options), host.environ)
+    lang = settings.language()
+    found = fitting(words, settings)
+    if shape == "json":
+        rows = [one.releases for one in found.stacks]
+        host.write(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n")
+        for sentence in _missing(found.missing, lang):
+            host.warn(sentence)
+    else:
+        host.write(_table(found, lang))
+    return 0 if found.stacks else 1
+
+
+class FittingReleases(msgspec.Struct, frozen=True):
+    """The stacks that fit some requirements; if there are none, the requirements that no stack fulfils."""
+
+    stacks: list[Stack]
+    missing: list[Unmatched] = []
+
+
+def fitting(words: Sequence[str], settings: Settings) -> FittingReleases:
+    """The releases that fit the requirements in `words` and the target. Raises `NpulintError`."""
+    lang = settings.language()
+    wanted = {name: f"=={text}.*" for name, text in settings.target.items() if name in COLUMNS and name != "cann"}
+    wanted |= {"cann": f"=={settings.target['cann']}"} if "cann" in settings.target else {}
+    for word in words:
+        name, specifier = _requirement(word, lang)
+        wanted[name] = specifier
+    found = list(stacks(wanted))
+    return FittingReleases(found, [] if found else unmatched(wanted))
+
+
+def _requirement(word: str, lang: str) -> tuple[str, str]:
+    """Package and specifier of ``torch==2.7.1``; raises `NpulintError` for another text or an unknown package."""
+    found = conda_requirement(word)
+    if found is None or found[0] not in COLUMNS or (found[1] and specifier_of(found[1], found[0]) is None):
+        raise NpulintError(say(lang, "versions.word", word=word, packages=", ".join(COLUMNS)))
+    return found
+
+
+def release_lines(found: FittingReleases, lang: str, most: int | None = None) -> list[str]:
+    """A heading and a line for each stack, at most for `most`; sentences if there is none."""
+    if not found.stacks:
+        return [say(lang, "versions.none"), *_missing(found.missing, lang)]
+    heads = tuple(_TITLES.get(package, package) for package in COLUMNS)
+    rows = [tuple(_cell(one.releases[package], package) for package in COLUMNS) for one in found.stacks[:most]]
+    return [line[2:] for line in aligned(heads, rows)]
+
+
+def _missing(some: Sequence[Unmatched], lang: str) -> list[str]:
+    """A sentence for each requirement that no stack fulfils, with the recorded releases next to it."""
+    sentences = []
+    for one in some:
+        nearest = say(lang, "list.and").join(one.nearest)
+        key = "versions.unrecorded" if one.package == BASE else "versions.without"
+        name = _TITLES.get(one.package, one.package)
+        sentences.append(count(lang, key, len(one.nearest), package=name, version=one.version, list=nearest))
+    return sentences
+
+
+def _table(found: FittingReleases, lang: str) -> str:
+    lines = release_lines(found, lang, _SHOWN)
+    if not found.stacks:
+        return "".join(f"{line}\n" for line in lines)
+    rest = len(found.stacks) - _SHOWN
+    more = [count(lang, "versions.more", rest)] if rest > 0 else []
+    return "\n".join([*lines, *more, "", say(lang, "versions.note"), ""])
+
+
+def _cell(releases: list[str], package: str) -> str:
+    """Releases in a line: consecutive ones of Python as a range, otherwise the newest ones."""
+    if package == "python" and len(releases) > 1:
+        return f"{releases[0]}-{releases[-1]}"
+    return ", ".join(releases[-2:]) or "-"

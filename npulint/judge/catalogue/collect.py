@@ -1,0 +1,142 @@
+"""Builds a catalogue from check files: parses every file and validates the checks against each other."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from npulint.core.check_problems import CatalogueError, CatalogueProblem
+from npulint.core.digest import blake2b
+from npulint.judge.catalogue import messages
+from npulint.judge.catalogue.check import Catalogue, Check, ItemDefinition
+from npulint.judge.catalogue.codes import PATTERN
+from npulint.judge.catalogue.readiness import FOLDER, PRETUNING, ParsedItem, parse_item
+from npulint.judge.catalogue.schema import Parsed, parse_check
+from npulint.judge.catalogue.sources import RETIRED, CheckFile, builtin_directory, read_file
+
+_RETIRED_LINE = re.compile(rf"({PATTERN})(?:\s|\Z)")
+
+
+def collect(files: Sequence[CheckFile], alone: bool = False) -> Catalogue:
+    """The catalogue of these files; raises `CatalogueError` with all problems. Files collected `alone` may name checks
+    that are not among them."""
+    problems: list[CatalogueProblem] = []
+    retired: dict[str, str] = {}
+    parsed: list[Parsed] = []
+    items: dict[str, list[ParsedItem]] = {FOLDER: [], PRETUNING: []}
+    tables: dict[str, messages.MessageTable] = {}
+    for source in files:
+        if source.path.endswith(RETIRED):
+            retired.update(_retired(source, problems))
+        elif source.path.endswith(".yml"):
+            problems.append(CatalogueProblem(source.path, 1, 1, "the file name must end in .yaml"))
+        elif source.family == messages.FOLDER:
+            tables[source.path] = messages.parse_table(read_file(source), source.path)
+        elif source.family in items:
+            compared = source.family == PRETUNING
+            items[source.family].append(parse_item(read_file(source), source.path, source.name, compared))
+        else:
+            parsed.append(parse_check(read_file(source), source.path, source.family, source.name))
+    parsed += [one for table in tables.values() for one in table.checks]
+    for result in parsed:
+        problems += result.problems
+    problems += [problem for table in tables.values() for problem in table.problems]
+    problems += [*_clashes(parsed, retired), *_twice(tables)]
+    checks = sorted((result.check for result in parsed if result.check is not None), key=lambda check: check.code)
+    problems += [] if alone else _unreported(tables, checks)
+    for found in (*items[FOLDER], *items[PRETUNING]):
+        problems += found.problems or ([] if alone else _strangers(found, checks))
+    if problems:
+        raise CatalogueError(problems)
+    listed, pretuning = _ordered(items[FOLDER]), _ordered(items[PRETUNING])
+    strange = _foreign(parsed)
+    foreign = tuple(check.code for check in checks if check.code in strange)
+    digest = content_digest(checks, [*listed, *pretuning])
+    return Catalogue(tuple(checks), digest, tuple(listed), foreign, tuple(pretuning))
+
+
+def _ordered(parsed: Sequence[ParsedItem]) -> list[ItemDefinition]:
+    return sorted((one.item for one in parsed if one.item is not None), key=lambda item: (item.order, item.name))
+
+
+def _foreign(parsed: Sequence[Parsed]) -> set[str]:
+    """The codes of checks outside the built-in folder."""
+    home = os.path.join(builtin_directory(), "")
+    outside = (one for one in parsed if not os.path.realpath(one.path).startswith(home))
+    return {one.check.code for one in outside if one.check is not None}
+
+
+def content_digest(checks: Sequence[Check], items: Sequence[ItemDefinition] = ()) -> str:
+    """A digest of checks and items."""
+    return blake2b(msgspec.msgpack.encode((checks, items)), digest_size=16).hexdigest()
+
+
+def _strangers(parsed: ParsedItem, checks: Sequence[Check]) -> list[CatalogueProblem]:
+    """Problems for checks that an item names and that do not exist."""
+    if parsed.item is None:
+        return []
+    names = {check.name for check in checks}
+    wrong = sorted({*parsed.item.fails.checks, *parsed.item.fails.but} - names)
+    return [CatalogueProblem(parsed.path, 1, 1, f"fails: there is no check '{name}'") for name in wrong]
+
+
+def _twice(tables: Mapping[str, messages.MessageTable]) -> list[CatalogueProblem]:
+    """Problems for log messages that occur in several entries, by table path."""
+    found: list[CatalogueProblem] = []
+    places: dict[str, str] = {}
+    for path, table in tables.items():
+        for message in table.messages:
+            if message.id in places:
+                text = f"the message '{message.id}' belongs to {places[message.id]}"
+                found.append(CatalogueProblem(path, message.line, 1, text))
+            places.setdefault(message.id, f"{path}:{message.line}")
+    return found
+
+
+def _unreported(tables: Mapping[str, messages.MessageTable], checks: Sequence[Check]) -> list[CatalogueProblem]:
+    """Problems for entries without a code whose name is not that of a check file."""
+    names = {check.name for check in checks} | {""}
+    lost = [(path, one) for path, table in tables.items() for one in table.messages if one.finding not in names]
+    return [CatalogueProblem(path, one.line, 1, f"{one.id}: there is no check '{one.finding}'") for path, one in lost]
+
+
+def _retired(source: CheckFile, problems: list[CatalogueProblem]) -> dict[str, str]:
+    """The retired codes in a list, each with its place."""
+    found: dict[str, str] = {}
+    text = read_file(source).decode("utf-8", "replace")
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _RETIRED_LINE.match(line)
+        if match is None:
+            problems.append(CatalogueProblem(source.path, number, 1, "a line must begin with a code"))
+        else:
+            found[match[1]] = f"{source.path}:{number}"
+    return found
+
+
+def _clashes(results: Sequence[Parsed], retired: dict[str, str]) -> list[CatalogueProblem]:
+    """Problems for duplicate codes and names, and reused retired codes."""
+    found: list[CatalogueProblem] = []
+    codes: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for result in results:
+        check = result.check
+        if check is None:
+            continue
+        line, column = result.code_at
+        if check.code in retired:
+            message = f"code: {check.code} is retired ({retired[check.code]}); a code is never used again"
+            found.append(CatalogueProblem(result.path, line, column, message))
+        if check.code in codes:
+            message = f"code: {check.code} belongs to {codes[check.code]}"
+            found.append(CatalogueProblem(result.path, line, column, message))
+        if check.name in names:
+            message = f"the name '{check.name}' belongs to {names[check.name]}"
+            found.append(CatalogueProblem(result.path, 1, 1, message))
+        codes.setdefault(check.code, result.path)
+        names.setdefault(check.name, result.path)
+    return found

@@ -1,0 +1,226 @@
+"""Converts the tree of a check file to a `Check`, with the line of each problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from npulint.core.check_problems import CatalogueProblem
+from npulint.facts.roles import ROLES
+from npulint.judge.catalogue.cases import CODE, read_examples
+from npulint.judge.catalogue.check import (
+    CATEGORIES,
+    COMPARE,
+    FAMILIES,
+    GRAPH,
+    MIGRATIONS,
+    RUN,
+    STATES,
+    TOPICS,
+    Applies,
+    Check,
+    Query,
+    Reference,
+    two_sided,
+)
+from npulint.judge.catalogue.fields import Fields, Keys
+from npulint.judge.catalogue.fixes import read_fixes, read_safe_reason
+from npulint.judge.catalogue.queries import QueryReader
+from npulint.judge.catalogue.texts import read_texts
+from npulint.judge.catalogue.yaml_tree import TreeError, YamlNode, YamlScalar, load_tree
+from npulint.judge.findings import CONFIDENCES, SEVERITIES
+
+STATUSES = ("stable", "preview", "deprecated")
+BASES = ("tables",)
+FRAMEWORKS = ("tensorflow", "torch", "onnx")
+MODES = ("session", "estimator", "keras", "function")
+WRITABLE = tuple(family for family in FAMILIES if family != "engine")  # engine checks are written in Python
+SPANS = ("project", "program", "file")
+VERSIONED = ("tensorflow", "torch", "adapter", "cann")
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
+_SINCE = re.compile(r"[0-9]+\.[0-9]+(?:\.[0-9]+)?\Z")
+_RANGE = re.compile(r"(?:>=|<=|==|!=|>|<)? *[vr]?[0-9][0-9A-Za-z.]*\Z")
+_SOURCE = re.compile(r"https?://[^\s/]\S*\Z|[\w.-]+/[\w.-]+:\S[^\n]*\Z")
+
+_REQUIRED = (
+    "code", "since", "status", "topic", "category", "severity", "confidence", "find", "text", "references", "examples",
+)  # fmt: skip
+_OPTIONAL = (
+    "applies", "severe_on", "severe_in", "except_in", "basis", "opt_in", "needs", "unless", "related", "once", "joins",
+    "fix", "safe",
+)  # fmt: skip
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """The result of parsing one file: the check, or the problems. `code_at` is the place of its code."""
+
+    path: str
+    check: Check | None
+    problems: tuple[CatalogueProblem, ...] = ()
+    code_at: tuple[int, int] = (1, 1)
+
+
+def parse_check(data: bytes, path: str, family: str, name: str) -> Parsed:
+    """Parse one check file. `path` is only used in places of problems; family and name come from it."""
+    try:
+        tree = load_tree(data)
+    except TreeError as error:
+        return Parsed(path, None, tuple(CatalogueProblem(path, *place) for place in error.places))
+    return read_check(tree, path, family, name)
+
+
+def read_check(tree: YamlNode, path: str, family: str, name: str) -> Parsed:
+    """Convert the tree of one check file."""
+    fields = Fields(path)
+    if family not in WRITABLE:
+        folders = ", ".join(WRITABLE)
+        fields.problem(tree, f"a check must be in the folder of its family ({folders}), not in '{family}'")
+    if not valid_name(name):
+        fields.problem(tree, f"the file name '{name}' must be in kebab case")
+    keys = fields.mapping(tree, "check", _REQUIRED, _OPTIONAL)
+    check = _check(fields, keys, family, name)
+    place = (keys["code"].line, keys["code"].column) if "code" in keys else (1, 1)
+    return Parsed(path, None if fields.problems else check, tuple(fields.problems), place)
+
+
+def valid_name(name: str) -> bool:
+    """Whether a text can be a check name: kebab case, at most 60 characters."""
+    return len(name) <= 60 and _NAME.match(name) is not None
+
+
+def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
+    queries = QueryReader(fields)
+    find = queries.find(keys["find"], "find") if "find" in keys else Query()
+    check = Check(
+        code=_code(fields, keys, family),
+        name=name,
+        family=family,
+        since=_matching(fields, keys, "since", _SINCE, "a version such as 0.1"),
+        status=_word(fields, keys, "status", STATUSES),
+        basis=_word(fields, keys, "basis", BASES),
+        opt_in=fields.flag(keys["opt_in"], "opt_in") if "opt_in" in keys else False,
+        topic=_word(fields, keys, "topic", TOPICS),
+        category=_word(fields, keys, "category", CATEGORIES),
+        severity=_word(fields, keys, "severity", SEVERITIES),
+        confidence=_word(fields, keys, "confidence", CONFIDENCES),
+        find=find,
+        text=read_texts(fields, keys["text"], find, "once" in keys) if "text" in keys else {},
+        applies=read_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
+        needs=queries.condition(keys["needs"], "needs") if "needs" in keys else None,
+        unless=queries.condition(keys["unless"], "unless") if "unless" in keys else None,
+        related=queries.find(keys["related"], "related") if "related" in keys else None,
+        severe_on=fields.words(keys["severe_on"], "severe_on") if "severe_on" in keys else (),
+        severe_in=fields.words(keys["severe_in"], "severe_in", ROLES) if "severe_in" in keys else (),
+        except_in=fields.words(keys["except_in"], "except_in", ROLES) if "except_in" in keys else (),
+        once=_word(fields, keys, "once", SPANS),
+        joins=_joins(fields, keys),
+        fixes=read_fixes(fields, keys["fix"]) if "fix" in keys else (),
+        safe=read_safe_reason(fields, keys["safe"]) if "safe" in keys else None,
+        references=_references(fields, keys["references"]) if "references" in keys else (),
+        examples=read_examples(fields, keys["examples"]) if "examples" in keys else (),
+    )
+    if "examples" in keys:
+        for side, bad in (("bad", True), ("good", False)):
+            if all(example.bad != bad for example in check.examples):
+                fields.problem(keys["examples"], f"there is no {side} example")
+        check_sides(fields, keys["examples"], [example.files for example in check.examples], family == COMPARE)
+        if any(rule.steps for rule in check.fixes) and not any(example.fixed for example in check.examples):
+            fields.problem(keys["examples"], "there is a fix but no example with 'fixed'")
+    _agree_on_safety(fields, keys, any(rule.applicability == "safe" for rule in check.fixes))
+    return check
+
+
+def _agree_on_safety(fields: Fields, keys: Keys, has_safe: bool) -> None:
+    """Report safe fixes without a reason, and a reason without safe fixes."""
+    if has_safe and "safe" not in keys:
+        fields.problem(keys["fix"], "a fix is labelled safe, but the key 'safe' does not say why")
+    if "safe" in keys and not has_safe:
+        fields.problem(keys["safe"], "no fix is labelled safe")
+
+
+def _joins(fields: Fields, keys: Keys) -> tuple[str, ...]:
+    """The codes of source checks into whose findings those of this check are merged."""
+    if "joins" not in keys:
+        return ()
+    codes = fields.words(keys["joins"], "joins")
+    for code in codes:
+        if not CODE.match(code) or code[3] in {str(FAMILIES[one]) for one in (GRAPH, RUN)}:
+            fields.problem(keys["joins"], f"joins: '{code}' is not the code of a source check")
+    return codes
+
+
+def check_sides(fields: Fields, node: YamlNode, examples: Iterable[dict[str, str]], compared: bool) -> None:
+    """Report examples whose files do not form a comparison where `compared`, or do where not."""
+    for number, files in enumerate(examples):
+        if files and two_sided(files) != compared:
+            complaint = "needs a 'reference' and a 'migrated' program" if compared else "is about one program, not two"
+            fields.problem(node, f"examples[{number}] {complaint}")
+
+
+def _word(fields: Fields, keys: Keys, name: str, known: tuple[str, ...] | frozenset[str]) -> str:
+    return fields.word(keys[name], name, known) if name in keys else ""
+
+
+def _matching(fields: Fields, keys: Keys, name: str, pattern: re.Pattern[str], what: str) -> str:
+    if name not in keys:
+        return ""
+    text = fields.text(keys[name], name)
+    if text and not pattern.match(text):
+        fields.problem(keys[name], f"{name}: '{text}' is not {what}")
+    return text
+
+
+def _code(fields: Fields, keys: Keys, family: str) -> str:
+    code = _matching(fields, keys, "code", CODE, "NPU and four digits, of which the third may be a letter")
+    if not CODE.match(code):
+        return code
+    digit = FAMILIES.get(family)
+    if digit is not None and int(code[3]) != digit:
+        fields.problem(keys["code"], f"code: the first digit of {family} checks is {digit}, not {code[3]}")
+    node = keys.get("category")
+    category = node.text if isinstance(node, YamlScalar) else ""
+    if category in CATEGORIES and int(code[4]) != CATEGORIES.index(category) + 1:
+        digit = CATEGORIES.index(category) + 1
+        fields.problem(keys["code"], f"code: the second digit of {category} checks is {digit}, not {code[4]}")
+    return code
+
+
+def read_applies(fields: Fields, node: YamlNode) -> Applies:
+    """The programs that a check or item applies to."""
+    keys = fields.mapping(node, "applies", (), ("framework", "state", "mode", "soc", "trains", "migration", *VERSIONED))
+
+    def words(name: str, known: tuple[str, ...] = ()) -> tuple[str, ...]:
+        return fields.words(keys[name], f"applies.{name}", known) if name in keys else ()
+
+    return Applies(
+        frameworks=words("framework", FRAMEWORKS),
+        states=words("state", STATES),
+        modes=words("mode", MODES),
+        migrations=words("migration", MIGRATIONS),
+        soc=words("soc"),
+        versions={name: _range(fields, keys[name], f"applies.{name}") for name in VERSIONED if name in keys},
+        trains=fields.flag(keys["trains"], "applies.trains") if "trains" in keys else None,
+    )
+
+
+def _range(fields: Fields, node: YamlNode, what: str) -> str:
+    text = fields.text(node, what)
+    if text and not all(_RANGE.match(clause.strip()) for clause in text.split(",")):
+        fields.problem(node, f"{what}: '{text}' is not a version range such as >=1.15,<2")
+    return text
+
+
+def _references(fields: Fields, node: YamlNode) -> tuple[Reference, ...]:
+    found = []
+    for place, item in enumerate(fields.items(node, "references")):
+        what = f"references[{place}]"
+        keys = fields.mapping(item, what, ("title",), ("source",))
+        title = fields.text(keys["title"], f"{what}.title") if "title" in keys else ""
+        source = fields.text(keys["source"], f"{what}.source") if "source" in keys else ""
+        if source and not _SOURCE.match(source):
+            fields.problem(keys["source"], f"{what}.source: '{source}' is neither an address nor owner/repo:path")
+        found.append(Reference(title, source))
+    return tuple(found)

@@ -1,0 +1,95 @@
+"""The effort of a port, from the findings of a check alone: a pure function that reads no file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from npulint.data.effort import weight
+from npulint.judge.effort.model import Effort, FileEffort, Hours
+from npulint.judge.evaluate.places import covered, place_of
+from npulint.judge.findings import Finding, RunResult
+
+_OF_GPUS = ("dependency", "framework_support", "device_cuda")  # topics of which notes count: what only GPUs have
+_STEP = "fused_optimizer"  # the topic of a step of the port that has only notes: what it does not reach counts as well
+_NO_CODE = ("run_artifact", "recipe_difference", "graph_op")  # topics of findings about runs, comparisons and graphs
+
+Place = tuple[str, int]
+
+
+def estimate(result: RunResult) -> Effort:
+    """The effort that the findings of a run mean, without those that comments or the baseline accept."""
+    edits: dict[Place, bool] = {}
+    decisions: set[tuple[str, str]] = set()
+    for one in result.findings:
+        if one.topic in _NO_CODE:
+            continue
+        safe = _edited(one)
+        for place, is_safe in safe.items():
+            edits[place] = edits.get(place, True) and is_safe
+        if needs_decision(one):
+            places = {(path, span.line) for path, span in map(place_of, covered(one))}
+            decisions |= {(path, one.code) for path, _ in places - safe.keys()}
+    return counted(edits.items(), decisions)
+
+
+def counted(edits: Iterable[tuple[Place, bool]], decisions: Iterable[tuple[str, str]]) -> Effort:
+    """The effort of edits, each a place and whether it is safe, and of decisions, each a path and a code."""
+    automatic, review, decide = Counter[str](), Counter[str](), Counter[str]()
+    for (path, _), safe in edits:
+        (automatic if safe else review)[path] += 1
+    for path, _ in decisions:
+        decide[path] += 1
+    found = [_file(path, automatic[path], review[path], decide[path]) for path in automatic | review | decide]
+    found.sort(key=lambda one: (-one.hours.likely, -one.by_hand.likely, one.path))
+    return Effort(
+        automatic.total(),
+        review.total(),
+        decide.total(),
+        sum(one.lines for one in found),
+        _sum(one.hours for one in found),
+        _sum(one.by_hand for one in found),
+        tuple(found),
+    )
+
+
+def needs_decision(one: Finding) -> bool:
+    """Whether a finding that no edit fixes is work of the port: an error, a warning, or a note about what only GPUs
+    have or about optimizers."""
+    if one.severity != "note":
+        return True
+    return one.topic == _STEP or (one.topic in _OF_GPUS and one.category in ("functional", "hygiene"))
+
+
+def _edited(one: Finding) -> dict[Place, bool]:
+    """The places of a finding that its fix edits, and whether each of these edits is safe."""
+    fix = one.fix
+    if not fix.changes and not fix.edits:
+        return {}
+    places = [(path, span.line) for path, span in map(place_of, covered(one))]
+    of_line = {
+        (step.path, step.span.line): change.applicability == "safe" for change in fix.changes for step in change.steps
+    }
+    partly = len(places) > 1 and any(place in of_line for place in places)
+    whole = fix.applicability == "safe"
+    return {place: of_line.get(place, whole) for place in places if place in of_line or not partly}
+
+
+def _file(path: str, automatic: int, review: int, decide: int) -> FileEffort:
+    edits = automatic + review
+    lines = weight("place").value * edits + (weight("file").value if edits else 0)
+    of_decisions = weight("decision").value * decide
+    of_review = lines * review / edits / weight("reading").value if edits else 0
+    hours, by_hand = _hours(of_review + of_decisions), _hours(lines + of_decisions)
+    return FileEffort(path, automatic, review, decide, round(lines), hours, by_hand)
+
+
+def _hours(lines: float) -> Hours:
+    """How long a person works as long as on changing and testing these lines."""
+    speed = weight("lines_per_hour")
+    return Hours(lines / speed.value, lines / speed.high, lines / speed.low)
+
+
+def _sum(some: Iterable[Hours]) -> Hours:
+    found = list(some)
+    return Hours(sum(one.likely for one in found), sum(one.low for one in found), sum(one.high for one in found))

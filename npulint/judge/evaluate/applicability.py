@@ -1,0 +1,12 @@
+"""Whether the fix of a finding is safe."""
+
+from __future__ import annotations
+
+from npulint.judge.findings import FixEdit
+
+
+def applicability(found: tuple[FixEdit, ...]) -> str:
+    """The applicability of a finding: unsafe if any fix is."""
+    if not found:
+        return "manual"
+    return "unsafe" if any(change.applicability == "unsafe" for change in found) else "safe"

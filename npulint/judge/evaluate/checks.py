@@ -1,0 +1,357 @@
+"""Evaluates the checks of a catalogue for a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from npulint.core.wings import service
+from npulint.facts.model import Fact, Span
+from npulint.facts.roles import Role
+from npulint.judge.catalogue.check import COMPARE, GRAPH, LEFT, MACHINE, RUN, Applies, Catalogue, Check, Query
+from npulint.judge.evaluate.applicability import applicability
+from npulint.judge.evaluate.captures import fill, with_open_places
+from npulint.judge.evaluate.changes import CompiledFix, changes
+from npulint.judge.evaluate.chips import TargetChips, for_chips, holds, target_chips
+from npulint.judge.evaluate.demoted import Demoted
+from npulint.judge.evaluate.fact_index import FactIndex
+from npulint.judge.evaluate.match import Candidates, CompiledQuery
+from npulint.judge.evaluate.readiness import CompiledItem, ReportedCheck, checklist
+from npulint.judge.evaluate.versions import within
+from npulint.judge.findings import ChecklistItem, Finding, Fix, FixEdit, Related
+from npulint.recognizers.file_role import APART, NOT_JUDGED
+from npulint.recognizers.programs import Program
+
+_RELATED = 24  # facts of `related` listed; covered places are always listed
+
+
+class ProgramVerdict(msgspec.Struct, frozen=True):
+    """The findings of one program, those in files that take no part in the training, and its readiness checklist if it
+    trains."""
+
+    findings: list[Finding]
+    demoted: list[Demoted]
+    checklist: tuple[ChecklistItem, ...]
+
+
+def evaluate(
+    catalogue: Catalogue,
+    program: Program,
+    target: dict[str, str],
+    lang: str,
+    chips: TargetChips | None = None,
+    roles: Mapping[str, Role] = {},
+) -> ProgramVerdict:
+    """The findings and checklist of one program. `target` holds declared versions and the SoC family; `chips` are those
+    that the project may run on, if they are not just the declared one; `roles` are those of files that take no part in
+    the training. A side of a comparison (`npulint.judge.evaluate.pretuning`) is evaluated with comparison checks only,
+    a graph with graph checks, a run with run checks, and other programs with none of these."""
+    chips = chips or target_chips(target)
+    ready = _check_set(catalogue, program.fact.framework, _family(program))
+    candidates = ready.candidates(program)
+    found: list[Finding] = []
+    demoted: list[Demoted] = []
+    reported: list[ReportedCheck] = []
+    for compiled in ready.concerned(candidates):
+        own = compiled.check
+        check = for_chips(own, chips, lang) if applies(own.applies, program, target, chips) else None
+        if check is None:
+            continue
+        facts = compiled.find(candidates)
+        if program.entry and check.once != "program":  # the fixes of these change other scripts too
+            facts = [fact for fact in facts if fact.path == program.entry or not program.is_of_other_script(fact)]
+        if not facts:
+            continue
+        unused_apart = program.fact.framework == "torch" and check.severity != "error" and not check.opt_in
+        ours, others = _by_role(facts, roles, unused_apart, check.severe_in if check.opt_in else ())
+        related = [] if compiled.related is None else compiled.related.find(candidates)
+        role = roles.get(program.entry)
+        finder = _Finder(compiled.fixes, related, candidates, program, lang, role)
+        for loud, part in _by_reach(check, ours, program):
+            found += [one for one, _ in finder.findings(loud, part)] if part else []
+        alike = ours if role is None else ours + others.get(role, [])  # a benchmark is ready or not by itself
+        if alike:
+            reported.append(ReportedCheck(check, alike, own if check is not own else None))
+        for other, apart in others.items():
+            if other not in check.except_in and not (other == "unused" and check.category == "performance"):
+                demoted += [Demoted(check, other, *one) for one in finder.findings(check.in_role(other), apart)]
+    listed = ready.items if _listed(program, roles) else []
+    items = [item for item in listed if applies(item.item.applies, program, target, chips)]
+    return ProgramVerdict(found, demoted, checklist(items, program, candidates, reported, lang))
+
+
+def _family(program: Program) -> str:
+    """The family of checks for this program; empty for all checks of code."""
+    if program.fact.side is not None:
+        return COMPARE
+    return GRAPH if program.fact.graph is not None else RUN if program.fact.run else ""
+
+
+def _by_role(
+    facts: list[Fact], roles: Mapping[str, Role], unused_apart: bool, like_any: Sequence[str]
+) -> tuple[list[Fact], dict[Role, list[Fact]]]:
+    """The facts in code that may take part in the training, and the others by the roles of their files, and
+    (`unused_apart`) those in functions and classes that nothing uses. Files of the roles `like_any` are not apart."""
+    ours: list[Fact] = []
+    others: dict[Role, list[Fact]] = {}
+    for fact in facts:
+        role = roles.get(fact.path)
+        if role is None and unused_apart and fact.get("unused") == "yes":
+            role = "unused"
+        if role not in NOT_JUDGED:
+            (ours if role is None or role in like_any else others.setdefault(role, [])).append(fact)
+    return ours, others
+
+
+def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[Check, list[Fact]]]:
+    """The facts with the check that reports them: an error in code that the entry script of a PyTorch program does not
+    surely reach is a warning there, unless the check says something of a whole file or program; so is an error about
+    code that no training program of the project reaches."""
+    whole = check.once and not (check.once == "program" and program.is_left_over)
+    if check.severity != "error" or whole or program.fact.framework != "torch":
+        return [(check, facts)]
+    quiet = msgspec.structs.replace(check, severity="warning")
+    if check.once:
+        return [(quiet, facts)]
+    sure = [fact for fact in facts if program.surely_runs(fact)]
+    return [(check, sure), (quiet, [fact for fact in facts if fact not in sure])]
+
+
+def _listed(program: Program, roles: Mapping[str, Role]) -> bool:
+    """Whether the program gets a readiness checklist: it trains, and is no test."""
+    if roles.get(program.entry) in APART:
+        return False
+    return bool(program.entry) and program.fact.trains and _family(program) not in (GRAPH, RUN)
+
+
+class _CompiledCheck:
+    """A check with compiled queries."""
+
+    def __init__(self, check: Check) -> None:
+        self.check = check
+        self.subject = CompiledQuery(check.find)
+        self.needs = None if check.needs is None else CompiledQuery(check.needs)
+        self.unless = None if check.unless is None else CompiledQuery(check.unless)
+        self.related = None if check.related is None else CompiledQuery(check.related)
+        kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
+        only = () if check.safe is None else check.safe.only
+        self.fixes = [CompiledFix(rule, kinds, only) for rule in check.fixes]
+
+    def queries(self) -> list[CompiledQuery]:
+        own = [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]
+        return own + [query for fix in self.fixes for query in fix.queries()]
+
+    def find(self, candidates: Candidates) -> list[Fact]:
+        """The facts that the check reports; empty unless `needs` certainly holds and `unless` certainly does not."""
+        if self.needs is not None and self.needs.true_of(candidates) is not True:
+            return []
+        facts = self.subject.find(candidates)
+        if facts and self.unless is not None and self.unless.true_of(candidates) is not False:
+            return []
+        return facts
+
+
+class _CheckSet:
+    """The checks of a family (see `_family`) for one framework, and its checklist; built once per run. A check is
+    compiled when a program has facts of a kind that it may report, which most never come across."""
+
+    def __init__(self, catalogue: Catalogue, framework: str, family: str) -> None:
+        families = (family, MACHINE) if family == RUN else (family,)
+        of_family = [one for one in catalogue.checks if (one.family in families if family else _about_code(one))]
+        items = catalogue.pretuning if family == COMPARE else catalogue.items
+        self._checks = [one for one in of_family if _applies_to(one.applies, framework)]
+        self._waiting: dict[str, list[int]] = {}  # by kind, the checks that may report facts of it
+        for place, check in enumerate(self._checks):
+            for kind in set(_reported_kinds(check.find)):
+                self._waiting.setdefault(kind, []).append(place)
+        self._compiled: dict[int, _CompiledCheck] = {}
+        self._by_source: dict[CompiledQuery, list[int]] = {}
+        self.items = [CompiledItem(item) for item in items if _applies_to(item.applies, framework)]
+        self._index = FactIndex(query for item in self.items for query in item.queries())
+        self._compile("program")
+
+    def candidates(self, program: Program) -> Candidates:
+        """The facts of a program that the checks and the checklist ask for."""
+        for kind in program.index.kinds():
+            if kind in self._waiting:
+                self._compile(kind)
+        return self._index.candidates(program)
+
+    def _compile(self, kind: str) -> None:
+        """Compiles the checks that may report facts of a kind."""
+        queries: list[CompiledQuery] = []
+        for place in self._waiting.pop(kind, ()):
+            if place not in self._compiled:
+                check = self._compiled[place] = _CompiledCheck(self._checks[place])
+                queries += check.queries()
+                for source in check.subject.sources():
+                    self._by_source.setdefault(source, []).append(place)
+        self._index.add(queries)
+
+    def concerned(self, candidates: Candidates) -> list[_CompiledCheck]:
+        """The checks, in order, with a candidate among the facts of the program."""
+        places = {place for leaf in candidates for place in self._by_source.get(leaf, ())}
+        return [self._compiled[place] for place in sorted(places)]
+
+
+def _reported_kinds(query: Query) -> Iterator[str]:
+    """The kinds of the facts that a query may report."""
+    parts = query.any or query.all[:1]
+    if not parts:
+        yield query.kind
+    for part in parts:
+        yield from _reported_kinds(part)
+
+
+def _about_code(check: Check) -> bool:
+    """Whether a check can find facts in code: not comparison and graph checks, nor checks that only query run facts."""
+    return check.family not in (COMPARE, GRAPH, MACHINE) and not (check.family == RUN and _of_runs(check.find))
+
+
+def _of_runs(query: Query) -> bool:
+    parts = (*query.any, *query.all)
+    return any(map(_of_runs, parts)) if query.all else all(map(_of_runs, parts)) if parts else query.kind[:4] == "run_"
+
+
+def _applies_to(rule: Applies, framework: str) -> bool:
+    return not rule.frameworks or framework in rule.frameworks
+
+
+_LATEST: list[tuple[Catalogue, dict[tuple[str, str], _CheckSet]]] = []
+
+
+def _check_set(catalogue: Catalogue, framework: str, family: str) -> _CheckSet:
+    """The compiled checks of the latest catalogue; those of an earlier one are dropped."""
+    if not _LATEST or _LATEST[0][0] is not catalogue:
+        _LATEST[:] = [(catalogue, {})]
+    known, kind = _LATEST[0][1], (framework, family)
+    if kind not in known:
+        known[kind] = _CheckSet(catalogue, framework, family)
+    return known[kind]
+
+
+def applies(rule: Applies, program: Program, target: dict[str, str], chips: TargetChips | None = None) -> bool:
+    """Whether a check applies to the program and target."""
+    fact = program.fact
+    if rule.frameworks and fact.framework not in rule.frameworks:
+        return False
+    if rule.states and fact.state not in rule.states:
+        return False
+    if fact.migration in LEFT and fact.migration not in rule.migrations:  # only checks that name this way apply
+        return False
+    if rule.migrations and fact.migration not in rule.migrations:
+        return False
+    if rule.modes and not set(rule.modes) & set(fact.mode.split()):
+        return False
+    if rule.trains is not None and fact.trains != rule.trains:
+        return False
+    if rule.soc and holds(rule.soc, chips or target_chips(target)) == "no":
+        return False
+    for key, versions in rule.versions.items():
+        version = target.get(key) or fact.get_text(key)
+        if version and not within(version, versions):
+            return False
+    return True
+
+
+class _Finder:
+    """Makes findings of what a check found in a program."""
+
+    def __init__(
+        self,
+        fixes: list[CompiledFix],
+        related: list[Fact],
+        candidates: Candidates,
+        program: Program,
+        lang: str,
+        role: Role | None = None,
+    ) -> None:
+        self._fixes = fixes
+        self._related = related[:_RELATED]
+        self._candidates = candidates
+        self._program = program
+        self._lang = lang
+        self._takes_part = bool(program.entry) and role is None
+
+    def findings(self, check: Check, facts: list[Fact]) -> list[tuple[Finding, list[Fact]]]:
+        """The findings about these facts, each with those that it covers."""
+        program = self._program
+        graph = _family(program) in (GRAPH, RUN)
+        unique = {_place(f, graph): f for f in sorted(facts, key=lambda f: (f.path, f.span))}
+        ordered = list(unique.values())
+        if program.fact.run:
+            ordered.sort(key=_weight)
+        if not check.once:
+            seen: set[tuple[str, Span, str]] = program.answers.setdefault(check.code, set())
+            fresh = [fact for fact in ordered if _place(fact, graph) not in seen]
+            seen.update(_place(fact, graph) for fact in fresh)
+            return [self._finding(check, [fact]) for fact in fresh]
+        groups: dict[str, list[Fact]] = {}
+        for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
+            groups.setdefault({"file": fact.path, "project": fact.name}.get(check.once, ""), []).append(fact)
+        return [self._finding(check, group) for group in groups.values()]
+
+    def _finding(self, check: Check, group: list[Fact]) -> tuple[Finding, list[Fact]]:
+        """The finding about these facts. One about a program does not cover those of other scripts, though its fix
+        changes them too."""
+        program = self._program
+        known = changes(self._fixes, group, program, self._candidates, self._lang) if self._fixes else ((), "")
+        own = check.once == "program" and self._takes_part
+        shown = [fact for fact in group if not program.is_of_other_script(fact)] if own else []
+        return _finding(check, self._lang, shown or group, self._related, program, *known), shown or group
+
+
+def _weight(fact: Fact) -> tuple[str, float]:
+    """Sort key for choosing the place of a finding that covers several run facts: the highest rank in the artifact."""
+    rank = fact.get("rank")
+    return fact.path, rank if isinstance(rank, (int, float)) else 0
+
+
+def _place(fact: Fact, graph: bool) -> tuple[str, Span, str]:
+    """The key that distinguishes found places; in graphs and runs it includes the name, since many facts share a
+    line."""
+    return fact.path, fact.span, fact.name if graph else ""
+
+
+def _others(related: list[Fact], covered: list[Fact]) -> list[Fact]:
+    """The related facts at places that a finding does not cover itself."""
+    places = {(fact.path, fact.span) for fact in covered}
+    return [fact for fact in related if (fact.path, fact.span) not in places]
+
+
+def _finding(
+    check: Check,
+    lang: str,
+    facts: list[Fact],
+    related: list[Fact],
+    program: Program,
+    edits: tuple[FixEdit, ...],
+    because: str,
+) -> Finding:
+    fact = facts[0]
+    text = check.text.get(lang) or check.text["en"]
+    counts = {"count": str(len(facts)), "files": str(len({one.path for one in facts}))} if check.once else {}
+    finding = Finding(
+        code=check.code,
+        name=check.name,
+        topic=check.topic,
+        category=check.category,
+        severity=check.severity,
+        confidence=check.confidence,
+        path=fact.path,
+        span=fact.span,
+        message=fill(text.message, fact, counts),
+        wording=with_open_places(text.message, fact) if check.once else "",
+        about=fact.name,
+        why=fill(text.why, fact, counts),
+        fix=Fix(fill(text.fix, fact, counts), applicability(edits), changes=edits, because=because),
+        related=tuple(Related(f.path, f.span, f.name) for f in [*facts[1:], *_others(related, facts)]),
+        program=program.entry or program.root,
+        places=len(facts),
+        subject=fact.name if program.fact.graph is not None else "",
+    )
+    if not program.fact.run:
+        return finding
+    with_places: Finding = service("shown")(finding, facts, check.find, program.origins, lang)
+    return with_places

@@ -1,0 +1,33 @@
+"""What is seen of frameworks, joined across files and projects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from npulint.judge.findings import FrameworkUse
+
+SHOWN = ("tensorflow", "keras", "tf_slim", "npu_bridge", "npu_device", "torch", "torch_npu", "lightning")
+"""The frameworks and adapters whose imports are shown, in this order."""
+_ORDER = ("import", "configuration", "start")
+
+
+def joined(uses: Iterable[FrameworkUse]) -> list[FrameworkUse]:
+    """What is seen in several projects as one."""
+    found: dict[tuple[str, str], FrameworkUse] = {}
+    for one in uses:
+        add(found, one)
+    return sorted(found.values(), key=_rank)
+
+
+def _rank(use: FrameworkUse) -> tuple[int, int, str]:
+    place = SHOWN.index(use.framework) if use.framework in SHOWN else len(SHOWN)
+    return _ORDER.index(use.use), place, use.framework
+
+
+def add(found: dict[tuple[str, str], FrameworkUse], one: FrameworkUse) -> None:
+    """Add what is seen to what was found before, with the first place of both."""
+    key = (one.use, one.framework)
+    other = found.get(key)
+    first = one if other is None else min(one, other, key=lambda use: (use.path, use.line))
+    files = one.files + (0 if other is None else other.files)
+    found[key] = FrameworkUse(one.framework, files, first.path, first.line, one.use)

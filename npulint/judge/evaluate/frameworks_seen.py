@@ -1,0 +1,50 @@
+"""What is seen of frameworks in a project, for reports on projects in which no training program is found."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+
+from npulint.data.training_arguments import configured_framework
+from npulint.facts.model import FileFacts
+from npulint.judge.evaluate.framework_uses import SHOWN, add
+from npulint.judge.findings import FrameworkUse
+from npulint.model.programs.configured.files import training_file
+from npulint.read.configuration import KIND
+from npulint.read.launcher_facts import LaunchFact
+
+_STARTING = {"pytorch_lightning": "lightning"}
+_STARTED = 8  # scripts that are listed
+
+
+def frameworks_seen(files: Sequence[FileFacts]) -> list[FrameworkUse]:
+    """The frameworks and adapters that Python files import, the frameworks of configuration files, and the scripts and
+    modules that launchers start and that are not among the files: for each the number of files and the first place."""
+    paths = {posixpath.basename(file.path) for file in files if file.code is not None}
+    found: dict[tuple[str, str], FrameworkUse] = {}
+    for file in files:
+        for use in {one.framework: one for one in _in_file(file, paths)}.values():
+            add(found, use)
+    starts = [one for one in found.values() if one.use == "start"]
+    dropped = {one.framework for one in sorted(starts, key=lambda use: -use.files)[_STARTED:]}
+    return [one for one in found.values() if one.use != "start" or one.framework not in dropped]
+
+
+def _in_file(file: FileFacts, scripts: set[str]) -> Iterator[FrameworkUse]:
+    """What is seen in one file, the first place of each last. `scripts` are the names of the project's modules."""
+    if file.code is not None:
+        for record in reversed(file.code.imports):
+            root = (record.module or record.name).partition(".")[0] if not record.level else ""
+            name = _STARTING.get(root, root)
+            if name in SHOWN:
+                yield FrameworkUse(name, 1, file.path, record.line)
+    elif file.kind == KIND:
+        configuration = training_file(file)
+        if configuration is not None:
+            title = configured_framework(configuration.framework).title
+            yield FrameworkUse(title, 1, file.path, 1, "configuration")
+    for fact in reversed(file.facts):
+        if isinstance(fact, LaunchFact) and not fact.record.sourced and fact.record.path.endswith(".py"):
+            name = posixpath.basename(fact.record.path)
+            if "*" not in name and name not in scripts:
+                yield FrameworkUse(fact.name, 1, file.path, fact.span.line, "start")

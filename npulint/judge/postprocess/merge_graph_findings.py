@@ -1,0 +1,249 @@
+"""Merges graph findings with source findings about the same problem, or links them.
+
+A graph finding has a `subject`, and its `program` is the graph file. Its place is in that file, or at the source line
+that built the operator.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.texts import say
+from npulint.facts.model import Span
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.findings import CONFIDENCES, SEVERITIES, Finding, Related, SuppressedFinding
+from npulint.judge.source_lines import LineProvider
+
+_NAMES = lazy_compile(r"[A-Za-z0-9_]+")
+_APART = 3  # places of one operator up to which findings stay separate
+_BUILT = 3  # source places listed per graph finding
+
+
+def of_graph(one: Finding) -> bool:
+    """Whether this is a graph finding."""
+    return bool(one.subject)
+
+
+def in_source(one: Finding) -> bool:
+    """Whether this is a graph finding placed at the source line that built the operator."""
+    return of_graph(one) and one.path != one.program
+
+
+def united_graphs(
+    findings: Sequence[Finding], lines: LineProvider, lang: str, recorded: Collection[str] = ()
+) -> list[Finding]:
+    """The findings with equal ones of several graphs merged: at one source line, or with equal texts in one folder
+    (checkpoints of one training). Keeps the most severe or most detailed one, which names the other graph files, except
+    `recorded` graphs, which have none. Source places become whole lines, because graphs have no columns."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    before: Counter[tuple[object, ...]] = Counter()  # equal findings within one graph
+    for one in filter(of_graph, findings):
+        key = _same_problem_key(one)
+        groups.setdefault((*key, before[one.path, key]), []).append(one)
+        before[one.path, key] += not in_source(one)
+    heads = {id(_most_severe(group)): group for group in groups.values()}
+    left = [one for one in findings if not of_graph(one) or id(one) in heads]
+
+    def whole(one: Finding) -> Finding:
+        places = {other.program: Span() if in_source(one) else other.span for other in heads[id(one)]}
+        others = {path: span for path, span in places.items() if path not in (one.path, *recorded)}
+        return _seen_in(widened(one, lines), others, lang)
+
+    return [whole(one) if id(one) in heads else one for one in left]
+
+
+def _same_problem_key(one: Finding) -> tuple[object, ...]:
+    """The key of graph findings that report the same problem."""
+    if in_source(one):
+        return one.code, one.path, one.span.line, one.subject
+    return one.code, posixpath.dirname(one.path), one.subject, one.message
+
+
+def _most_severe(group: Sequence[Finding]) -> Finding:
+    def rank(one: Finding) -> tuple[int, int, bool]:
+        return SEVERITIES.index(one.severity), CONFIDENCES.index(one.confidence), one.span.line > 1
+
+    return max(sorted(group, key=lambda one: one.path), key=rank)
+
+
+def _seen_in(one: Finding, graphs: Mapping[str, Span], lang: str) -> Finding:
+    places = tuple(Related(path, graphs[path], say(lang, "graphs.seen")) for path in sorted(graphs))
+    related = (*places, *one.related) if in_source(one) else (*one.related, *places)
+    return msgspec.structs.replace(one, related=related) if places else one
+
+
+def widened(one: Finding, lines: LineProvider) -> Finding:
+    """A finding without columns, extended to its whole source line."""
+    span, text = one.span, lines(one.path)
+    if span != Span.at(span.line) or one.path.endswith(".ipynb") or not span.line <= len(text):
+        return one
+    line = text[span.line - 1]
+    first, end = len(line) - len(line.lstrip()) + 1, len(line.rstrip()) + 1
+    return msgspec.structs.replace(one, span=Span(span.line, first, span.line, end)) if first < end else one
+
+
+def merge_graph_findings(
+    kept: Sequence[Finding], suppressed: Sequence[SuppressedFinding], catalogue: Catalogue, lang: str
+) -> tuple[list[Finding], list[SuppressedFinding]]:
+    """The findings and suppressed findings with graph findings merged into source findings about the same line. The
+    source finding stays, with the higher severity of both, and names the graphs. Only where it is a mere note, the
+    graph finding may stay instead (see `_outdone`). A comment that suppresses the source finding also suppresses the
+    graph finding."""
+    graphs = [one for one in kept if in_source(one)]
+    if not graphs:
+        return list(kept), list(suppressed)
+    pairs = GraphSourcePairs(catalogue)
+    near = _by_path([*kept, *(one.finding for one in suppressed)], {one.path for one in graphs})
+    by_finding = {id(one.finding): one for one in suppressed}
+    covered: dict[int, list[Finding]] = {}
+    more: list[SuppressedFinding] = []
+    gone: set[int] = set()
+    for graph in graphs:
+        source = pairs.counterpart(graph, near.get(graph.path, ()))
+        if source is None:
+            continue
+        gone.add(id(graph))
+        if id(source) in by_finding:
+            more.append(SuppressedFinding(graph, "comment", by_finding[id(source)].reason))
+        else:
+            covered.setdefault(id(source), []).append(graph)
+    outdone = {id(one) for one in kept if id(one) in covered and _outdone(one, covered[id(one)], graphs)}
+    gone = (gone | outdone) - {id(graph) for one in outdone for graph in covered[one]}
+    left = [one for one in kept if id(one) not in gone]
+    return [_confirmed(one, covered[id(one)], lang) if id(one) in covered else one for one in left], [
+        *suppressed,
+        *more,
+    ]
+
+
+def _outdone(source: Finding, graphs: Sequence[Finding], whole: Sequence[Finding]) -> bool:
+    """Whether more severe graph findings cover every place of a note from source; those of the `whole` run about the
+    same operator count too. A note with fixes is kept."""
+    if source.severity != "note" or source.fix.changes or any(one.severity == "note" for one in graphs):
+        return False
+    lines = {(one.path, one.span.line) for one in graphs}
+    named = {(one.path, one.span.line, _operator(one.subject)) for one in whole if one.severity != "note"}
+
+    def covered(one: Related) -> bool:
+        place = (one.path, one.span.line)
+        return place in lines or any((*place, word) in named for word in _mentioned(one.message))
+
+    others = source.related[: source.places - 1]
+    return (source.path, source.span.line) in lines and all(map(covered, others))
+
+
+def _by_path(findings: Iterable[Finding], paths: set[str]) -> dict[str, list[Finding]]:
+    found: dict[str, list[Finding]] = {}
+    for one in findings:
+        if one.path in paths and not of_graph(one) and one.artifact_location is None:
+            found.setdefault(one.path, []).append(one)
+    return found
+
+
+def _confirmed(source: Finding, graphs: Sequence[Finding], lang: str) -> Finding:
+    severity = max((source.severity, *(one.severity for one in graphs)), key=SEVERITIES.index)
+    confidence = max((source.confidence, *(one.confidence for one in graphs)), key=CONFIDENCES.index)
+    places: list[Related] = []
+    for one in graphs:
+        head, *rest = one.related or (Related(one.path, one.span, ""),)
+        text = say(lang, "graphs.confirms", message=one.message)
+        places += [msgspec.structs.replace(head, message=text), *rest]
+    related = (*places, *source.related)
+    return msgspec.structs.replace(source, severity=severity, confidence=confidence, related=related, wording="")
+
+
+def gathered(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings with graph findings about one operator at many source places merged into the first, the others as
+    related locations: a large model repeats the same call."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for one in filter(in_source, findings):
+        if not one.fix.changes:
+            key = (one.program, one.code, one.subject, one.severity, one.confidence, one.fix.text)
+            groups.setdefault(key, []).append(one)
+    heads: dict[int, Finding] = {}
+    gone: set[int] = set()
+    for group in groups.values():
+        if len(group) > _APART:
+            first, *others = sorted(group, key=lambda one: (one.path, one.span))
+            more = tuple(Related(one.path, one.span, one.subject) for one in others)
+            places = sum(one.places for one in group)
+            heads[id(first)] = msgspec.structs.replace(first, related=(*more, *first.related), places=places)
+            gone.update(map(id, others))
+    return [heads.get(id(one), one) for one in findings if id(one) not in gone]
+
+
+def related_to_source(findings: Sequence[Finding], catalogue: Catalogue, lang: str) -> list[Finding]:
+    """The findings of one project, graph findings with the places of matching source findings as related locations; for
+    graphs without line information."""
+    source = [one for one in findings if not of_graph(one) and one.artifact_location is None]
+    if not source:
+        return list(findings)
+    pairs = GraphSourcePairs(catalogue)
+    return [
+        _built_by(one, source, pairs, lang) if of_graph(one) and one.path == one.program else one for one in findings
+    ]
+
+
+def _built_by(graph: Finding, source: Sequence[Finding], pairs: GraphSourcePairs, lang: str) -> Finding:
+    same = sorted((one for one in source if pairs.same(graph, one)), key=lambda one: (one.path, one.span, one.code))
+    places = {(one.path, one.span): one for one in reversed(same)}
+    if not same or len({one.program for one in same}) > 1:
+        return graph
+    built = (places[key] for key in sorted(places)[:_BUILT])
+    more = tuple(Related(one.path, one.span, say(lang, "graphs.built", name=one.name)) for one in built)
+    return msgspec.structs.replace(graph, related=(*graph.related, *more))
+
+
+class GraphSourcePairs:
+    """Decides which graph and source findings match: the graph check names the other check (`joins`), or both have the
+    same topic and operator name."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._joins: Mapping[str, Sequence[str]] = {one.code: one.joins for one in catalogue.checks}
+
+    def same(self, graph: Finding, source: Finding) -> bool:
+        """Whether the two findings report the same problem."""
+        if source.code in self._joins.get(graph.code, ()):
+            return True
+        return source.topic == graph.topic and _operator(graph.subject) in _mentioned(source.message)
+
+    def counterpart(self, graph: Finding, sources: Iterable[Finding]) -> Finding | None:
+        """The source finding at the same line that reports the same problem: by operator name first, then in the order
+        of `joins`; None without one."""
+        line, operator = graph.span.line, _operator(graph.subject)
+        near = [one for one in sources if one.span.line <= line <= max(one.span.line, one.span.end_line)]
+
+        def strange(one: Finding) -> int:
+            words = _mentioned(one.message)
+            return 0 if operator in words else 1 if any(word.startswith(operator) for word in words) else 2
+
+        same = [one for one in near if self.same(graph, one)]
+        joins = self._joins.get(graph.code, ())
+        first = {code: place for place, code in enumerate(joins)}
+        order = [(strange(one), first.get(one.code, len(joins)), _lines_of(one), one.span, one.code) for one in same]
+        return same[order.index(min(order))] if same else None
+
+
+def _lines_of(one: Finding) -> int:
+    return one.span.end_line - one.span.line
+
+
+def _operator(name: str) -> str:
+    """The normalized operator name: equal for ``aten.huber_loss`` and ``HuberLoss``."""
+    parts = name.split(".")
+    return _plain(parts[1] if len(parts) > 1 else name)
+
+
+@lru_cache(maxsize=4096)
+def _mentioned(text: str) -> frozenset[str]:
+    return frozenset(map(_plain, _NAMES.findall(text)))
+
+
+def _plain(word: str) -> str:
+    return word.replace("_", "").casefold()

@@ -1,0 +1,236 @@
+"""Merges run findings with source findings about the same problem.
+
+A run finding has an `artifact_location`, and its check names the source checks that report the same problem (`joins`).
+If exactly one of their findings matches best, it stays, with the higher severity of both and the run as related
+location, because its line is to be changed and its comments and baseline entries apply; if it has no fixes, it gets
+those of the run finding. If several match equally well, or the run finding covers several operators, all findings stay,
+and the run finding, which has the cost, lists the others' places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import msgspec
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.core.texts import say
+from npulint.data.op_apis import api_words, apis_of, plain
+from npulint.facts.model import Span
+from npulint.judge.catalogue.check import Catalogue
+from npulint.judge.evaluate.applicability import applicability
+from npulint.judge.findings import (
+    CONFIDENCES,
+    SEVERITIES,
+    ArtifactLocation,
+    Finding,
+    MatchCandidate,
+    Related,
+    SuppressedFinding,
+)
+from npulint.judge.postprocess.merge_graph_findings import of_graph, widened
+from npulint.judge.source_lines import LineProvider
+
+_MOST = 24  # candidates kept per finding
+_QUOTED = lazy_compile(r"`([^`\n]{1,300})`")
+_WORD = lazy_compile(r"[A-Za-z_]\w*")
+
+
+def of_run(one: Finding) -> bool:
+    """Whether this is a run finding."""
+    return one.artifact_location is not None
+
+
+def with_counterparts(
+    findings: Sequence[Finding], catalogue: Catalogue, related_files: Collection[str] | None = None
+) -> list[Finding]:
+    """The findings of one project, run findings with the places of source findings that may match: in one of the
+    `related_files`, if known, or in a file that is not Python."""
+    joins = {one.code: one.joins for one in catalogue.checks if one.joins}
+    source: dict[str, list[Finding]] = {}
+    for one in findings:
+        elsewhere = related_files is not None and one.path.endswith(".py") and one.path not in related_files
+        if not of_run(one) and not of_graph(one) and not elsewhere:
+            source.setdefault(one.code, []).append(one)
+    return [_paired(one, source, joins.get(one.code, ())) for one in findings]
+
+
+def _paired(run: Finding, source: Mapping[str, Sequence[Finding]], joins: Sequence[str]) -> Finding:
+    shown = run.artifact_location
+    if shown is None or not joins:
+        return run
+    ranks = {code: rank for rank, code in enumerate(reversed(joins))}
+    found: dict[tuple[str, str, Span], int] = {}
+    for one in (one for code in ranks for one in source.get(code, ())):
+        fit = _fit(run, shown, one)
+        if fit:
+            found[one.code, one.path, one.span] = -fit * len(joins) - ranks[one.code]
+    same = sorted((MatchCandidate(*place, rank) for place, rank in found.items()), key=_likelihood)
+    return msgspec.structs.replace(run, artifact_location=msgspec.structs.replace(shown, same=tuple(same[:_MOST])))
+
+
+def _likelihood(one: MatchCandidate) -> tuple[int, str, Span]:
+    return one.rank, one.path, one.span
+
+
+def _fit(run: Finding, shown: ArtifactLocation, source: Finding) -> int:
+    """How well a source finding matches: 4 at the line that the artifact names, 3 at a line that builds the operator, 2
+    about the same operator, 1 possibly, 0 not."""
+    if run.path != shown.path and _holds(source, run.path, run.span.line):
+        return 4
+    if shown.exact:
+        return 0
+    if any(_holds(source, path, line) for path, line in shown.origins):
+        return 3
+    if not shown.operator:
+        return 1
+    apis = {plain(word) for word in _apis(shown.operator)}
+    named = {plain(word) for text in _QUOTED.findall(source.message) for word in _WORD.findall(text)}
+    if named & (apis | {plain(word) for word in shown.operator}):
+        return 2
+    other = named & api_words() if apis else named  # a name that is not an operator (an option) may match any name
+    return 0 if other else 1
+
+
+def _holds(one: Finding, path: str, line: int) -> bool:
+    """Whether the line is one of the places that a finding covers."""
+    places = [(one.path, one.span), *((place.path, place.span) for place in one.related[: one.places - 1])]
+    return any(path == there and span.line <= line <= max(span.line, span.end_line) for there, span in places)
+
+
+def _apis(operator: Iterable[str]) -> Iterable[str]:
+    for name in operator:
+        for names in apis_of(name):
+            yield from (api.rpartition(".")[2] for api in names)
+
+
+def at_their_lines(findings: Sequence[Finding], lines: LineProvider) -> list[Finding]:
+    """The findings; run findings in source cover the whole line, or return to the artifact where the line no longer
+    exists."""
+    return [
+        _at_its_line(one, one.artifact_location, lines) if one.artifact_location is not None else one
+        for one in findings
+    ]
+
+
+def _at_its_line(one: Finding, shown: ArtifactLocation, lines: LineProvider) -> Finding:
+    if one.path == shown.path:
+        return one
+    text, number = lines(one.path), one.span.line
+    if number <= len(text) and text[number - 1].strip():
+        return widened(one, lines)
+    related = tuple(place for place in one.related if (place.path, place.span) != (shown.path, shown.span))
+    return msgspec.structs.replace(one, path=shown.path, span=shown.span, related=related)
+
+
+def merge_run_findings(
+    kept: Sequence[Finding], suppressed: Sequence[SuppressedFinding], lang: str
+) -> tuple[list[Finding], list[SuppressedFinding]]:
+    """The findings and suppressed findings with run findings merged (see above). If comments suppress all matching
+    source findings, the run finding is suppressed too."""
+    live, suppressed_places = _by_place(kept), _by_place(one.finding for one in suppressed)
+    reasons = {id(one.finding): one.reason for one in suppressed}
+    covered: dict[int, list[Finding]] = {}
+    named: dict[int, list[Finding]] = {}
+    gone: set[int] = set()
+    more: list[SuppressedFinding] = []
+    for run in filter(of_run, kept):
+        fitting, dropped = _fitting(run.artifact_location, live, suppressed_places)
+        if len(fitting) == 1 and not _several(run):
+            covered.setdefault(id(fitting[0]), []).append(run)
+            gone.add(id(run))
+        elif fitting:
+            named[id(run)] = fitting
+        elif dropped and not _several(run):
+            more.append(SuppressedFinding(run, "comment", reasons[id(dropped[0])]))
+            gone.add(id(run))
+    found = []
+    for one in kept:
+        if id(one) in covered:
+            found.append(_confirmed(one, covered[id(one)], lang))
+        elif id(one) in named:
+            found.append(_explained(one, named[id(one)], lang))
+        elif id(one) not in gone:
+            found.append(one)
+    return found, [*suppressed, *more]
+
+
+def _several(run: Finding) -> bool:
+    return run.artifact_location is not None and run.artifact_location.several
+
+
+_Places = Mapping[tuple[str, str, Span], Finding]
+
+
+def _by_place(findings: Iterable[Finding]) -> _Places:
+    found: dict[tuple[str, str, Span], Finding] = {}
+    for one in findings:
+        if not of_run(one) and not of_graph(one):
+            found.setdefault((one.code, one.path, one.span), one)
+    return found
+
+
+def _fitting(
+    shown: ArtifactLocation | None, live: _Places, suppressed_places: _Places
+) -> tuple[list[Finding], list[Finding]]:
+    """The best matching findings that remain, and the suppressed ones of the same rank."""
+    rank: int | None = None
+    fitting: list[Finding] = []
+    dropped: list[Finding] = []
+    for one in shown.same if shown is not None else ():
+        place = (one.code, one.path, one.span)
+        if rank is not None and one.rank != rank:
+            break
+        if place in live:
+            fitting.append(live[place])
+        elif place in suppressed_places:
+            dropped.append(suppressed_places[place])
+        rank = one.rank if fitting or dropped else None
+    return fitting, dropped
+
+
+def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
+    severity = max((source.severity, *(one.severity for one in runs)), key=SEVERITIES.index)
+    confidence = max((source.confidence, *(one.confidence for one in runs)), key=CONFIDENCES.index)
+    places = [place for one in runs for place in _evidence(one, source, lang, one is runs[0])]
+    known = {(place.path, place.span.line) for place in places}
+    others = [place for place in source.related if (place.path, place.span.line) not in known]
+    message = say(lang, "merged.measured", source=source.message, run=runs[0].message)
+    changes = source.fix.changes or next((one.fix.changes for one in runs if one.fix.changes), ())
+    fix = msgspec.structs.replace(source.fix, changes=changes, applicability=applicability(changes))
+    return msgspec.structs.replace(
+        source,
+        fix=fix if changes else source.fix,
+        severity=severity,
+        confidence=confidence,
+        message=message,
+        related=(*places, *others),
+        cost=max(one.cost for one in runs),
+        wording="",
+    )
+
+
+def _evidence(run: Finding, source: Finding, lang: str, covered: bool) -> Iterable[Related]:
+    """The run as related location, unless `covered` by the finding itself, and the other places it names."""
+    shown = run.artifact_location
+    if shown is None:
+        return
+    detail = "" if covered else say(lang, "merged.message", message=run.message)
+    message = say(lang, "merged.confirms", name=run.name, detail=detail)
+    yield Related(shown.path, shown.span, message)
+    if run.path != shown.path and not _holds(source, run.path, run.span.line):
+        yield Related(run.path, run.span, say(lang, "merged.line"))
+    for place in run.related:
+        if (place.path, place.span) != (shown.path, shown.span) and not _holds(source, place.path, place.span.line):
+            yield place
+
+
+def _explained(run: Finding, sources: Sequence[Finding], lang: str) -> Finding:
+    """A run finding with the possible source places as related locations."""
+    covered = {(one.path, one.span.line): one for one in reversed(sources)}
+    related = [one for one in run.related if (one.path, one.span.line) not in covered]
+    row = [one for one in related if run.artifact_location is not None and one.path == run.artifact_location.path]
+    rest = [one for one in related if one not in row]
+    places = (covered[place] for place in sorted(covered) if place != (run.path, run.span.line))
+    more = (Related(one.path, one.span, say(lang, "merged.cause", name=one.name)) for one in places)
+    return msgspec.structs.replace(run, related=(*row, *more, *rest))

@@ -1,0 +1,50 @@
+"""Merges findings of source checks on one line: what remains to be done there once another finding is fixed.
+
+A check names in `joins` the checks into whose findings its own are merged where both report the same line: the message
+and the advice are added to theirs. Once that finding is fixed, its own is reported by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from npulint.core.texts import say
+from npulint.judge.catalogue.check import GRAPH, RUN, Catalogue
+from npulint.judge.findings import Finding
+
+
+def merge_source_findings(findings: Sequence[Finding], catalogue: Catalogue, lang: str) -> list[Finding]:
+    """The findings, with those merged into others of their line whose checks theirs joins."""
+    joins = {one.code: one.joins for one in catalogue.checks if one.joins and one.family not in (GRAPH, RUN)}
+    hosts = _hosts(findings, joins)
+    merged: dict[int, list[Finding]] = {}
+    for one in findings:
+        host = _host(one, joins, hosts)
+        if host is not None:
+            merged.setdefault(id(host), []).append(one)
+    gone = {id(one) for more in merged.values() for one in more}
+    return [_with(one, merged.get(id(one), ()), lang) for one in findings if id(one) not in gone]
+
+
+def _hosts(findings: Sequence[Finding], joins: Mapping[str, Sequence[str]]) -> dict[tuple[str, str, int], Finding]:
+    """The findings that others may be merged into, by code and line."""
+    codes = {code for named in joins.values() for code in named}
+    return {(one.code, one.path, one.span.line): one for one in findings if one.code in codes}
+
+
+def _host(
+    one: Finding, joins: Mapping[str, Sequence[str]], hosts: Mapping[tuple[str, str, int], Finding]
+) -> Finding | None:
+    places = ((code, one.path, one.span.line) for code in joins.get(one.code, ()))
+    return next((hosts[place] for place in places if place in hosts), None)
+
+
+def _with(one: Finding, more: Sequence[Finding], lang: str) -> Finding:
+    """A finding with the messages and the advice of others."""
+    for other in more:
+        message = say(lang, "merged.also", first=one.message, other=other.message)
+        advice = say(lang, "merged.also", first=one.fix.text, other=other.fix.text)
+        one = msgspec.structs.replace(one, message=message, fix=msgspec.structs.replace(one.fix, text=advice))
+    return one

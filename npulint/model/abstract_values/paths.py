@@ -1,0 +1,84 @@
+"""Paths of files of the project, of which the folder that the project lies in is not known. The folders around it are
+``..``, ``../..``; what else they hold is not known."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from npulint.model.abstract_values.value import Const, Obj, Value, const, unknown
+
+if TYPE_CHECKING:
+    from npulint.model.abstract_values.heap import Heap
+
+
+def path_value(heap: Heap, path: str) -> Value:
+    """The absolute path of a file or folder below the project's root ("" for the root itself)."""
+    made = heap.symbols.get(f"<path> {path}")
+    if made is None:
+        made = heap.symbols[f"<path> {path}"] = Obj("path", heap.store.new_serial(), path)
+    return Value((made,))
+
+
+def relative_path(value: Value, working_folder: str) -> str | None:
+    """The path below the project's root that a text or path means; None outside of it, or where it is not known."""
+    one = value.single
+    if isinstance(one, Obj) and one.kind == "pathlib":
+        return relative_path(one.data, working_folder)
+    if isinstance(one, Obj) and one.kind == "path":
+        return None if is_outside(one.name) else one.name
+    if not isinstance(one, Const) or not isinstance(one.value, str) or one.value.startswith(("/", "~")):
+        return None
+    path = posixpath.normpath(posixpath.join(working_folder, one.value))
+    return None if path.startswith("..") else "" if path == "." else path
+
+
+def joined_path(heap: Heap, parts: list[Value]) -> Value | None:
+    """What ``os.path.join`` gives if one of the parts is a path of the project; None else."""
+    base: str | None = None
+    for part in parts:
+        one = part.single
+        if isinstance(one, Obj) and one.kind == "path":
+            base = one.name
+        elif base is not None:
+            if not isinstance(one, Const) or not isinstance(one.value, str) or one.value.startswith("/"):
+                return unknown(part.reason, "str")
+            base = posixpath.join(base, one.value)
+    return None if base is None else _normalized(heap, base)
+
+
+def extended_path(heap: Heap, one: Obj, text: str) -> Value:
+    """The text of a path of the project with more text after it."""
+    if not one.name and not text.startswith("/"):
+        return unknown("", "str")  # of another folder beside the project
+    return _normalized(heap, f"{one.name}{text}".lstrip("/"))
+
+
+def _normalized(heap: Heap, path: str) -> Value:
+    plain = posixpath.normpath(path) if path else ""
+    is_known = not is_outside(plain) or posixpath.basename(plain) == ".."  # else it may lead back into the project
+    return path_value(heap, "" if plain == "." else plain) if is_known else unknown("", "str")
+
+
+def is_outside(path: str) -> bool:
+    """Whether it is a folder around the project."""
+    return path == ".." or path.startswith("../")
+
+
+def parent_path(heap: Heap, one: Obj) -> Value:
+    """The folder of a path of the project."""
+    if not one.name or is_outside(one.name):
+        return path_value(heap, posixpath.join(one.name, ".."))
+    return path_value(heap, posixpath.dirname(one.name))
+
+
+def last_part(one: Obj) -> Value:
+    """The name of a file of the project."""
+    return const(posixpath.basename(one.name)) if one.name and not is_outside(one.name) else unknown("", "str")
+
+
+def between(one: Obj, start: Obj) -> Value:
+    """The way from a folder to a path of the project; unknown where it leads through folders around the project."""
+    if is_outside(one.name) or is_outside(start.name):
+        return const(".") if one is start else unknown("", "str")
+    return const(posixpath.relpath(one.name or ".", start.name or "."))

@@ -1,0 +1,293 @@
+"""A project: the modules below one root, and the resolution of imports between them."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import cached_property
+from itertools import count
+
+import msgspec
+
+from npulint.facts.code import Import
+from npulint.facts.model import FileFacts
+from npulint.model.code.module import Module
+from npulint.model.code.tool_copies import TOOL, tool_copies
+
+# Names that always mean the installed package, even if there is a folder of that name.
+_FOREIGN = frozenset(
+    "tensorflow torch numpy keras horovod npu_bridge npu_device torch_npu apex tf_slim precision_tool "
+    "tfdbg_ascend os sys re json math time argparse "
+    "logging random collections functools itertools typing absl six scipy cv2 PIL sklearn pandas matplotlib".split()
+)
+
+
+_GENERATIONS = count(1)  # of projects in this process
+_FEW = 8  # changed modules; with more, the names of all are looked up anew
+
+
+class Project:
+    """All files of one project root. `modules` maps a path to its module, but for those of a copied tool, which is as
+    foreign as an installed one; other files stay in `files`."""
+
+    def __init__(self, root: str, files: Iterable[FileFacts]) -> None:
+        self.root = root
+        self.files = [_own(file) for file in files]
+        self.modules: dict[str, Module] = {}
+        self._suffixes: dict[str, list[Module]] = {}
+        self._memo: dict[tuple[str, str, int], Module | None] = {}
+        self._uses: dict[str, dict[str, None]] = {}
+        self._imported: dict[tuple[str, str, str, int], list[Module]] = {}
+        self._named_after: set[str] = set()
+        for file in self.files:
+            if file.code is not None:
+                self._add(file)
+        self._copies = tool_copies(self.modules.values())
+        self._copied = {path: self.modules.pop(path) for path in self._copies}
+        self._own_names = self._names_of_package()
+        self._keep_names()
+
+    def _add(self, file: FileFacts) -> None:
+        relative = posixpath.relpath(file.path, self.root) if self.root not in ("", ".") else file.path
+        parts = relative.rsplit(".", 1)[0].split("/")
+        if parts[-1] == "__init__" and len(parts) > 1:
+            parts.pop()
+        module = Module.of(file, ".".join(parts))
+        self.modules[file.path] = module
+        self._named_after.update(_named_after(file))
+        for start in range(len(parts)):
+            self._suffixes.setdefault(".".join(parts[start:]), []).append(module)
+
+    def _keep_names(self) -> None:
+        """Let modules keep what their names mean where an editor has changed others only: if the project before had the
+        same modules, and they import none that has changed, themselves or through others."""
+        generation = next(_GENERATIONS)
+        formers = {path: one.former for path, one in self.modules.items() if one.former is not None}
+        latest = max((one.generation for one in formers.values()), default=0)
+        layout = frozenset((path, one.name, path in self._named_after) for path, one in self.modules.items())
+        same = {path: one for path, one in formers.items() if one.generation == latest and one.layout == layout}
+        for one in self.modules.values():
+            one.former, one.generation, one.layout = None, generation, layout
+        changed = self.modules.keys() - same.keys()
+        if len(changed) <= _FEW:
+            affected = self._importing(changed)
+            for path, former in same.items():
+                if path not in affected:
+                    self.modules[path].keep_names(former)
+
+    def _importing(self, changed: Set[str]) -> set[str]:
+        """Some modules with all that import them, also through others or as a part of a package."""
+        segments = {part for path in changed for part in self.modules[path].name.split(".")}
+        queue = [
+            path
+            for path, one in self.modules.items()
+            if path in changed or any(not r.name and r.module.partition(".")[0] in segments for r in one.code.imports)
+        ]
+        found = set(queue)
+        while queue:
+            more = [path for path in self.users.get(queue.pop(), ()) if path not in found]
+            found.update(more)
+            queue += more
+        return found
+
+    def find(self, dotted: str, importer: Module, level: int = 0) -> Module | None:
+        """The module of this project that ``import dotted`` in `importer` resolves to; None if there is none."""
+        found = self._resolved(dotted, importer, level)
+        return None if found is None or found.path in self._copies else found
+
+    def source(self, record: Import, importer: Module) -> Module | None:
+        """The module of this project that ``from module import name`` in `importer` takes the name from. Where a
+        package is empty and has a module of its own name, that is meant: its folder is in the import path."""
+        found = self.find(record.module, importer, record.level) if record.module or record.level else None
+        if found is None or record.level or not record.name or not _is_empty_package(found):
+            return found
+        if self.find(f"{record.module}.{record.name}", importer) is not None:
+            return found
+        last = record.module.rpartition(".")[2]
+        return self.modules.get(posixpath.join(posixpath.dirname(found.path), f"{last}.py"), found)
+
+    def foreign_name(self, dotted: str, importer: Module, level: int = 0) -> str:
+        """The name under which a module from outside is known: that of the tool for one of a copied tool, or a member
+        of it; empty where a relative import names another one."""
+        head, _, last = dotted.rpartition(".")
+        for name, member in ((dotted, ""), (head, last)) if self._copies else ():
+            found = self._resolved(name, importer, level) if name or level else None
+            if found is not None and found.path in self._copies:
+                return f"{self._copies[found.path]}.{member}".rstrip(".")
+        if TOOL in dotted:  # in a folder of the project that is not among the files
+            segments = dotted.split(".")
+            return ".".join(segments[segments.index(TOOL) :]) if TOOL in segments else "" if level else dotted
+        return "" if level else dotted
+
+    def _names_of_package(self) -> frozenset[str]:
+        """The names by which modules import the package that the project's folder is: all that they import of it is
+        there. With an ``__init__.py`` the folder may be called otherwise."""
+        top = {module.name.partition(".")[0] for module in self.modules.values()}
+        folder = posixpath.basename(self.root)
+        members: dict[str, set[str]] = {}
+        for module in self.modules.values():
+            for record in module.code.imports:
+                head, _, rest = record.module.partition(".")
+                named = head == folder or "__init__" in top
+                if named and not record.level and (rest or record.name) and head not in top and head not in _FOREIGN:
+                    members.setdefault(head, set()).add(rest.partition(".")[0] or record.name)
+        return frozenset([head for head, found in members.items() if found <= top])
+
+    def _resolved(self, dotted: str, importer: Module, level: int) -> Module | None:
+        if not level and dotted not in self._suffixes:
+            head, _, rest = dotted.partition(".")
+            if head not in self._own_names:
+                return None
+            return next((module for module in self._suffixes.get(rest, ()) if module.name == rest), None)
+        key = (importer.folder, dotted, level)
+        if key not in self._memo:
+            self._memo[key] = self._find(dotted, importer.folder, level)
+        return self._memo[key]
+
+    def named(self, dotted: str) -> Sequence[Module]:
+        """The modules whose dotted names end in `dotted`."""
+        return self._suffixes.get(dotted, ())
+
+    def _find(self, dotted: str, folder: str, level: int) -> Module | None:
+        if level:
+            for _ in range(level - 1):
+                folder = posixpath.dirname(folder)
+            base = posixpath.join(folder, *dotted.split(".")) if dotted else folder
+            paths = (f"{base}.py", posixpath.join(base, "__init__.py"))
+            return next((one for path in paths if (one := self.modules.get(path) or self._copied.get(path))), None)
+        if not dotted:
+            return None
+        if dotted.split(".", 1)[0] in _FOREIGN:
+            return self._of_same_package(dotted, folder)
+        candidates = self._suffixes.get(dotted, ())
+        best, score = None, -1
+        for module in candidates:
+            if "." not in dotted and self._is_foreign(module.path):
+                continue
+            near = _nearness(self._base(module, dotted), folder)
+            if near > score:
+                best, score = module, near
+        return best
+
+    def _of_same_package(self, dotted: str, folder: str) -> Module | None:
+        """The module of the package that an importing file in a folder belongs to itself: the files of a folder that is
+        called as an installed package mean each other by its name."""
+        package, _, rest = dotted.partition(".")
+        before, _, _ = f"/{folder}/".rpartition(f"/{package}/")
+        if not rest or f"/{package}/" not in f"/{folder}/":
+            return None
+        base = posixpath.join(before.lstrip("/"), package, *rest.split("."))
+        return self.modules.get(f"{base}.py") or self.modules.get(f"{base}/__init__.py")
+
+    def _is_foreign(self, path: str) -> bool:
+        """Whether the name of a module means an installed package, as the module imports this name itself. A package
+        may do so, unless it is part of another one."""
+        folder = posixpath.dirname(path)
+        if path not in self._named_after:
+            return False
+        return not path.endswith("__init__.py") or f"{posixpath.dirname(folder)}/__init__.py" in self.modules
+
+    def _base(self, module: Module, dotted: str) -> str:
+        """The folder that must be in the import path for `dotted` to resolve to `module`."""
+        path = module.path.rsplit(".", 1)[0]
+        if path.endswith("/__init__"):
+            path = path[: -len("/__init__")]
+        return path[: -len(dotted)].rstrip("/")
+
+    def imported(self, module: Module, record: Import) -> list[Module]:
+        """The project modules that one import statement loads."""
+        key = (module.path, record.module, record.name, record.level)
+        known = self._imported.get(key)
+        if known is None:
+            known = self._imported[key] = self._loaded(module, record)
+        return known
+
+    def _loaded(self, module: Module, record: Import) -> list[Module]:
+        found = []
+        base = self.source(record, module)
+        if base is not None:
+            found.append(base)
+        if record.name and record.name != "*":
+            dotted = f"{record.module}.{record.name}" if record.module else record.name
+            inner = self.find(dotted, module, record.level)
+            if inner is not None:
+                found.append(inner)
+        return found
+
+    def uses(self, path: str) -> dict[str, None]:
+        """The paths of the modules that the imports of a module load."""
+        known = self._uses.get(path)
+        if known is None:
+            module = self.modules[path]
+            loaded = (target for record in module.code.imports for target in self.imported(module, record))
+            known = self._uses[path] = dict.fromkeys(target.path for target in loaded)
+        return known
+
+    def reached_from(self, path: str) -> list[str]:
+        """The paths of the modules that a module loads, directly or through others; itself first."""
+        seen, queue = {path: None}, [path]
+        while queue:
+            more = [one for one in self.uses(queue.pop()) if one not in seen]
+            seen.update(dict.fromkeys(more))
+            queue += more
+        return list(seen)
+
+    @cached_property
+    def users(self) -> dict[str, list[str]]:
+        """From each path to the modules that import it."""
+        found: dict[str, list[str]] = {}
+        for path in self.modules:
+            for target in self.uses(path):
+                found.setdefault(target, []).append(path)
+        return found
+
+    @cached_property
+    def imported_paths(self) -> frozenset[str]:
+        """The paths of the modules that other modules import."""
+        return frozenset([path for path, users in self.users.items() if users != [path]])
+
+    def below(self, prefix: str, importer: Module) -> list[Module]:
+        """The modules with names below `prefix` (a computed import), in the package of that name nearest to
+        `importer`."""
+        by_base: dict[str, list[Module]] = {}
+        for module in self.modules.values():
+            base, found, _ = f".{module.name}.".partition(f".{prefix}.")
+            if found:
+                by_base.setdefault(base, []).append(module)
+        here = f"/{importer.name}".replace(".", "/")
+        shared = {b: len(posixpath.commonpath([here, f"/{b}".replace(".", "/")])) for b in by_base}
+        return by_base[max(by_base, key=lambda b: (shared[b], -len(b)))] if by_base else []
+
+
+def _is_empty_package(module: Module) -> bool:
+    code = module.code
+    bare = not (code.imports or code.assignments or code.calls or len(code.blocks) > 1)
+    return bare and posixpath.basename(module.path) == "__init__.py"
+
+
+def _own(file: FileFacts) -> FileFacts:
+    """The file with its own copies of facts: a project adds attributes to them, and a file may be assembled again."""
+    if not file.facts:
+        return file
+    return msgspec.structs.replace(file, facts=[fact.copy() for fact in file.facts])
+
+
+def _named_after(file: FileFacts) -> Iterator[str]:
+    """The paths of the modules, of this file and of the package around it, that have the name of an installed package
+    which the file imports: ``integrations/deepspeed.py``."""
+    folder, _, name = file.path.rpartition("/")
+    name, package = name.removesuffix(".py"), folder.rpartition("/")[2]
+    for one in file.code.imports if file.code is not None else ():
+        if one.level:
+            continue
+        if one.module.partition(".")[0] == name:
+            yield file.path
+        elif one.module == package and not one.name:
+            yield f"{folder}/__init__.py"
+
+
+def _nearness(base: str, folder: str) -> int:
+    """The sort key of an import path by its distance from the importing folder; at equal distance, one that contains
+    the folder wins."""
+    shared = len(posixpath.commonpath([base, folder])) if base and folder else 0
+    return shared * 2 + (not base or folder == base or folder.startswith(f"{base}/"))

@@ -1,0 +1,222 @@
+"""Facts about arguments of training frameworks that mean something on the NPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.data.training_arguments import (
+    UNSET,
+    ArgumentRule,
+    Effect,
+    configured_framework,
+    matches,
+    rules_about_absence,
+    rules_of,
+    with_inherited,
+    written,
+)
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, Span
+from npulint.model.programs.configured.settings import Setting, TrainingStart, Via
+from npulint.read.launcher_facts import NONE
+from npulint.read.requirement import excludes_from
+
+_SWITCHED = ("true", "false")
+_VERSION = lazy_compile(r"([A-Za-z][\w.-]*?)(<|>=)([\d.]+)")
+
+Versions = Mapping[str, str]
+"""The version specifiers that a project requires, by package."""
+
+
+class ArgumentMeaning(Fact, dict=True):
+    """An argument of a training framework gets a value that means something on the NPU; the name is the argument."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def _rule(self) -> ArgumentRule: ...
+        @property
+        def _setting(self) -> Setting: ...
+
+    @property
+    def name(self) -> str:
+        """The argument, dotted where it is nested."""
+        return self._setting.name
+
+    @attribute
+    def cause(self) -> str:
+        """What the value has in common with others: a word of the table of arguments, such as `tf32`."""
+        return self._rule.cause
+
+    @attribute
+    def effect(self) -> Effect:
+        """What the value does: the training stops (refused), or the argument is ignored, slow, wrong (the numbers are),
+        cpu (computes there), or fine."""
+        return self._rule.effect
+
+    @attribute
+    def value(self) -> str:
+        """The value as written, `true` and `false` for those of switches; `unset` for an argument that is not given."""
+        value, known = self._setting.value, written(self._setting.value)
+        return value.strip() if isinstance(value, str) and known not in _SWITCHED else known
+
+    @attribute
+    def framework(self) -> str:
+        """The framework, as its users call it."""
+        return configured_framework(self._setting.framework).title
+
+    @attribute
+    def instead(self) -> str:
+        """The value to write instead, or `-`; a switch is turned off where the argument can be removed."""
+        return self._rule.instead or ("false" if self.value == "true" else NONE)
+
+    @attribute
+    def replaceable(self) -> bool:
+        """Whether the value to write instead is known."""
+        return self.instead != NONE and self._setting.value != UNSET
+
+    @attribute
+    def others(self) -> str:
+        """The other arguments that make it so, as `name=value` (`unset` where omitted), joined by spaces, or
+        `-`."""
+        return " ".join(f"{name}={'|'.join(values)}" for name, values in self._rule.when) or NONE
+
+    @attribute
+    def chips(self) -> str:
+        """The chips on which the value means that, joined by spaces; empty for all."""
+        return " ".join(self._rule.chips)
+
+    @attribute
+    def via(self) -> Via:
+        """Where the value comes from."""
+        return self._setting.via
+
+
+@fact_kind("training_argument")
+class TrainingArgument(ArgumentMeaning, dict=True):
+    """An argument of a training framework gets a value in a configuration file or on a command line."""
+
+    _rule: ArgumentRule
+    _setting: Setting
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return self._setting.path
+
+    @property
+    def span(self) -> Span:
+        """Where the value is written."""
+        return self._setting.span
+
+    @attribute
+    def guarded(self) -> bool:
+        """Whether the value is given under some condition only."""
+        return self._setting.guarded
+
+
+def training_arguments(
+    settings: Sequence[Setting], versions: Versions, start: TrainingStart | None = None
+) -> Iterator[TrainingArgument]:
+    """A fact for each of these settings of one start that means something on the NPU. The settings of all frameworks
+    of the start count for conditions."""
+    for rule, setting in meanings(settings, versions):
+        yield TrainingArgument(rule, setting)
+    if start is not None and start.complete:
+        for rule, setting in _defaults(settings, versions, start):
+            yield TrainingArgument(rule, setting)
+
+
+def meanings(settings: Sequence[Setting], versions: Versions) -> Iterator[tuple[ArgumentRule, Setting]]:
+    """What the settings of one start mean, with the rule that says so; arguments that are left out where the condition
+    of a rule makes them necessary."""
+    given = _Given(settings, versions)
+    for one in settings:
+        for rule in given.rules(one):
+            yield given.as_found(rule), one
+    for framework in dict.fromkeys(name for one in settings for name in with_inherited(one.framework)):
+        for rule in rules_about_absence(framework):
+            if rule.argument not in given.values and rule.when and given.holds(rule):
+                yield given.as_found(rule), _reason(rule, framework, settings)
+
+
+def _defaults(
+    settings: Sequence[Setting], versions: Versions, start: TrainingStart
+) -> Iterator[tuple[ArgumentRule, Setting]]:
+    """What the defaults of arguments do that a command line leaves out."""
+    given = _Given(settings, versions)
+    for framework in with_inherited(start.framework):
+        for rule in rules_about_absence(framework):
+            if rule.argument not in given.values and not rule.when and given.holds(rule):
+                yield rule, Setting(framework, rule.argument, UNSET, start.path, start.span, "command line")
+
+
+class _Given:
+    """The arguments of one start, against which conditions of rules are tested."""
+
+    def __init__(self, settings: Sequence[Setting], versions: Versions) -> None:
+        self._versions = versions
+        self.values: dict[str, list[object]] = {}
+        for one in settings:
+            self.values.setdefault(one.name, []).append(one.value)
+
+    def rules(self, setting: Setting) -> list[ArgumentRule]:
+        """The rules about a setting that say something: the first that holds, of its framework before inherited ones,
+        and those about single chips."""
+        if setting.value is None and setting.via != "file":
+            return []  # computed
+        for framework in with_inherited(setting.framework):
+            found = [one for one in rules_of(framework, setting.name) if matches(setting.value, one.values)]
+            holding = [one for one in found if self.holds(one)]
+            if holding:
+                of_all = [one for one in holding if not one.chips or one.effect == "fine"][:1]
+                of_chips = [one for one in holding if one.chips and one.effect != "fine"][:1]
+                return [one for one in of_all + of_chips if one.cause]
+        return []
+
+    def as_found(self, rule: ArgumentRule) -> ArgumentRule:
+        """A rule that holds, with the values that the other arguments have."""
+        when = tuple(
+            (name, tuple(dict.fromkeys(written(one) for one in self.values[name] if matches(one, patterns))))
+            if name in self.values
+            else (name, (UNSET,))
+            for name, patterns in rule.when
+        )
+        return msgspec.structs.replace(rule, when=when) if when else rule
+
+    def holds(self, rule: ArgumentRule) -> bool:
+        """Whether the conditions of a rule on other arguments and on releases hold."""
+        for name, patterns in rule.when:
+            given = self.values.get(name)
+            if given is None:
+                if UNSET not in patterns:
+                    return False
+            elif not any(matches(one, patterns) for one in given):
+                return False
+        return all(_is_release(text, self._versions) for text in rule.versions)
+
+
+def _is_release(condition: str, versions: Versions) -> bool:
+    """Whether a project is about these releases of a package. Where it does not say so, the newest release counts."""
+    found = _VERSION.fullmatch(condition)
+    if found is None:
+        return condition.replace("_", "-") in versions
+    package, operator, release = found.groups()
+    older = excludes_from(versions.get(package.replace("_", "-"), ""), release)
+    return older if operator == "<" else not older
+
+
+def _reason(rule: ArgumentRule, framework: str, settings: Iterable[Setting]) -> Setting:
+    """The setting that makes an argument of the framework necessary that is left out."""
+    names = [name for name, _ in rule.when]
+    found = [one for one in settings if one.name in names] or list(settings)
+    found.sort(key=lambda one: names.index(one.name) if one.name in names else 0)
+    return msgspec.structs.replace(found[0], name=rule.argument, framework=framework, value=UNSET)
+
+
+__all__ = ["ArgumentMeaning", "TrainingArgument", "Versions", "meanings", "training_arguments"]

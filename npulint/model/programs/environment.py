@@ -1,0 +1,182 @@
+"""The environment variables of a project: which are set together, and in which environment launchers start scripts."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Protocol
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.facts.model import Span
+from npulint.read.launcher_facts import NONE, LaunchFact
+
+_VISIBLE = ("ASCEND_RT_VISIBLE_DEVICES", "ASCEND_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+_DEVICES = lazy_compile(r"\d{1,3}(?:,\d{1,3})*")
+_LONG = 10  # digits that no number of devices has
+_PREPARES = lazy_compile(r"env|profile|bashrc|activate|conda")
+_TOOLKIT = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_AICPU_PATH", "ASCEND_HOME"))
+
+
+class SetVariable(Protocol):
+    """A fact about a variable that is set (`npulint.model.programs.environment_variables`), as `Scripts` reads it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def span(self) -> Span: ...
+    @property
+    def text(self) -> str | None: ...
+    @property
+    def is_conditional(self) -> bool: ...
+    @property
+    def is_default(self) -> bool: ...
+
+
+class Scripts:
+    """The environment variables of a project by the file that sets them: Python code, shell scripts, Dockerfiles.
+    `reads` are the names that its Python code reads, `launches` the facts about started and sourced scripts."""
+
+    def __init__(
+        self,
+        variables: Sequence[SetVariable] = (),
+        reads: Iterable[str] = (),
+        launches: Sequence[LaunchFact] = (),
+    ) -> None:
+        self.reads = frozenset(reads)
+        self._variables = variables
+        self._launches = launches
+        # every variable of a file asks for these, so that each is worked out once for a file
+        self._together: dict[str, list[str]] = {}
+        self._certainly_set: dict[str, tuple[str, ...]] = {}
+        self._certain_values: dict[str, Mapping[str, str]] = {}
+
+    @cached_property
+    def _set(self) -> dict[str, dict[str, list[SetVariable]]]:
+        """From path and variable to the facts that set it, in text order."""
+        found: dict[str, dict[str, list[SetVariable]]] = defaultdict(lambda: defaultdict(list))
+        for variable in self._variables:
+            found[variable.path][variable.name].append(variable)
+        return found
+
+    @cached_property
+    def _sourced(self) -> dict[str, set[str]]:
+        """From path to the names of the scripts that it sources."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for launch in self._launches:
+            if launch.record.sourced:
+                found[launch.path].add(posixpath.basename(launch.name))
+        return found
+
+    @cached_property
+    def _by_base(self) -> dict[str, list[str]]:
+        """From the name of a script to the paths of those that set a variable."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in self._set:
+            found[posixpath.basename(path)].append(path)
+        return found
+
+    @cached_property
+    def _sourcing(self) -> dict[str, list[str]]:
+        """From the name of a script to the paths of those that source it and set a variable."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path, names in self._sourced.items():
+            for name in names if path in self._set else ():
+                found[name].append(path)
+        return found
+
+    @cached_property
+    def prepared(self) -> bool:
+        """Whether any launcher sources a script that sets up the toolkit, or sets its paths itself."""
+        named = {name for names in self._sourced.values() for name in names}
+        return any(map(_PREPARES.search, named)) or any(self.setting(name) for name in _TOOLKIT)
+
+    def setting(self, name: str) -> list[SetVariable]:
+        """All facts that set a variable in the project."""
+        return [variable for names in self._set.values() for variable in names.get(name, ())]
+
+    def together(self, path: str) -> list[str]:
+        """The paths of the scripts that a script sources or that source it, followed by its own."""
+        known = self._together.get(path)
+        if known is None:
+            others = {p for name in self._sourced.get(path, ()) for p in self._by_base.get(name, ())}
+            others.update(self._sourcing.get(posixpath.basename(path), ()))
+            known = self._together[path] = [*sorted(others - {path}), path]
+        return known
+
+    def ranked(self, path: str) -> bool:
+        """Whether the processes that a script starts get ranks."""
+        return any("RANK_ID" in self._set.get(place, {}) for place in self.together(path))
+
+    def certainly_set(self, path: str) -> tuple[str, ...]:
+        """The variables that are certainly set when the variables of the file are, sorted."""
+        known = self._certainly_set.get(path)
+        if known is None:
+            found = set()
+            for place in self.together(path):
+                for name, variables in self._set.get(place, {}).items():
+                    if variables[-1].text != "" and not any(one.is_conditional for one in variables):
+                        found.add(name)
+            known = self._certainly_set[path] = tuple(sorted(found))
+        return known
+
+    def certain_values(self, path: str) -> Mapping[str, str]:
+        """The variables with a single certain value when those of the file are set: its own, and those of scripts that
+        it sources or that source it."""
+        known = self._certain_values.get(path)
+        if known is None:
+            found: dict[str, str] = {}
+            for place in self.together(path):
+                for name, variables in self._set.get(place, {}).items():
+                    value = _certain(variables)
+                    if value is None:
+                        found.pop(name, None)
+                    else:
+                        found[name] = value
+            known = self._certain_values[path] = dict(sorted(found.items()))
+        return known
+
+
+NO_SCRIPTS = Scripts()
+"""The scripts of a fact before its project is complete."""
+
+
+def complete_launches(launches: Sequence[LaunchFact], scripts: Scripts) -> None:
+    """Sets the attributes of launches that depend on the environment variables of the project."""
+    sizes: dict[str, str] = {}
+    for launch in launches:
+        if launch.path not in sizes:
+            variables = scripts.certain_values(launch.path)
+            sizes[launch.path] = variables.get("RANK_SIZE", variables.get("CM_WORKER_SIZE", NONE))
+        launch.prepared = scripts.prepared
+        launch.size = sizes[launch.path]
+        rounds = launch.record.rounds
+        known = rounds > 0 and launch.size.isdecimal() and len(launch.size) < _LONG
+        if known and 0 < int(launch.size) < rounds and scripts.ranked(launch.path):
+            launch.short = str(rounds)
+
+    for launch in launches:
+        devices = _visible(launch, scripts, launches) if launch.processes.isdecimal() else None
+        if devices and int(launch.processes[:_LONG]) > len(devices.split(",")):
+            launch.visible = devices
+
+
+def _visible(launch: LaunchFact, scripts: Scripts, launches: Sequence[LaunchFact]) -> str | None:
+    """The list of devices that a variable allows the processes of a launch; None if it is not certain."""
+    before = [one for name in _VISIBLE for one in scripts.setting(name) if one.path == launch.path]
+    before = [one for one in before if one.span.line <= launch.span.line]
+    if not before or any(one.is_conditional or one.is_default for one in before):
+        return None
+    last = max(before, key=lambda one: one.span)
+    if any(one.path == launch.path and last.span < one.span < launch.span for one in launches):
+        return None  # the variable may be set for that one alone
+    return last.text if last.text and _DEVICES.fullmatch(last.text) else None
+
+
+def _certain(variables: list[SetVariable]) -> str | None:
+    """The value of a variable after all facts that set it; None if it is not certain."""
+    last = variables[-1]
+    return None if last.is_default or any(one.is_conditional for one in variables) else last.text

@@ -1,0 +1,147 @@
+"""Attributes of a PyTorch program as a whole: how it was migrated to the NPU, and its precision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+from npulint.data.frameworks import adaptors, chooses_device, is_trainer
+from npulint.facts.attributes import Flag
+from npulint.facts.model import Fact
+from npulint.facts.values import PossibleValues
+from npulint.model.code.index import Index
+from npulint.model.programs.program_fact import Migration, MigrationState, Precision, ProgramFact
+from npulint.read.launcher_facts import LaunchFact
+
+TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
+_ASKING = ("torch.accelerator.", "torch._utils._get_available_device_type", "torch._C._get_accelerator")
+_AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
+_MEGATRON = tuple(
+    f"megatron.{part}" for part in "training legacy initialize model core.models core.transformer".split()
+)
+_MEGATRON_ADAPTORS = tuple(
+    "mindspeed mindspeed_llm mindspeed_mm mindspeed_rl modellink ascendspeed deepspeed_npu megatron_npu swift".split()
+)
+_SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
+
+
+SurelyRuns = Callable[[Fact], bool]
+"""Whether a program surely reaches a fact."""
+
+
+def describe(fact: ProgramFact, index: Index, release: str, adapted: bool, surely_runs: SurelyRuns) -> None:
+    """Sets the attributes that only PyTorch programs have; `release` is that of PyTorch, or empty; `adapted`: packages
+    of the project apply an adaptor to it; `surely_runs`: whether the program surely reaches a fact."""
+    fact.precision = precision(index)
+    fact.multi_device = multi_device(index)
+    fact.torch = release
+    fact.adapted = adapted
+    fact.migration = "transfer" if adapted else migration(index, surely_runs)
+    fact.state = state(index, fact.migration)
+
+
+def megatron(index: Index, paths: Iterable[str]) -> Literal["no", "installed", "copied"]:
+    """Whether a program builds its model with Megatron, without MindSpeed or another adaptor: with the package that is
+    installed, or with a copy in the project. `paths` are the modules that it reaches."""
+    copied = "\n".join(path.rpartition(".")[0].replace("/", ".") for path in paths)
+    imported = "\n".join(index.names("import"))
+    if _names_any(imported, _MEGATRON_ADAPTORS) or _names_any(copied, _MEGATRON_ADAPTORS):
+        return "no"
+    if _names_any(imported, _MEGATRON):
+        return "installed"
+    return "copied" if _names_any(copied, _MEGATRON) else "no"
+
+
+def _names_any(names: str, packages: tuple[str, ...]) -> bool:
+    """Whether a line of dotted names, which may begin with folders, is one of these packages or in it."""
+    return any(
+        package in names and re.search(rf"(?m)(?:^|\.){re.escape(package)}(?:\.|$)", names) is not None
+        for package in packages
+    )
+
+
+def state(index: Index, way: Migration) -> MigrationState:
+    """The migration state; a manual migration with CUDA left in its training step is partial."""
+    if way == "none":
+        return "not_started"
+    left = [f for f in index.of_kind("cuda") if f.get("breaks") == "yes"] if way == "manual" else []
+    return "partial" if any(f.get("step") == "yes" and _surely_runs(f) for f in left) else "migrated"
+
+
+def _surely_runs(fact: Fact) -> bool:
+    """Whether code is reached unconditionally, whatever the options are."""
+    if fact.get("beside_npu") == "yes" or fact.get("guarded") == "yes" or fact.get("in_test") == "yes":
+        return False
+    return bool(fact.get("active") == "yes" and fact.get("behind") == "none")
+
+
+def migration(index: Index, surely_runs: SurelyRuns) -> Migration:
+    """``transfer`` (CUDA names are patched), ``manual`` (NPU names are written), ``agnostic`` (a library or
+    ``torch.accelerator`` chooses the device) or ``none``."""
+    imports = index.names("import")
+    if any(name.startswith(adaptors()) for name in imports) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
+        return "transfer"
+    if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _uses_npu(index):
+        return "manual"
+    trainers = [name for name in index.names("call") if is_trainer(name)]
+    placed = any(map(chooses_device, (*imports, *trainers)))
+    return "agnostic" if placed or _asks_accelerator(index, surely_runs) else "none"
+
+
+def _asks_accelerator(index: Index, surely_runs: SurelyRuns) -> bool:
+    """Whether the program asks ``torch.accelerator`` for its device: surely, or perhaps while it surely reaches nothing
+    that requires CUDA. One helper that asks, in code for CUDA, chooses the device of nothing else."""
+    if not any(name.startswith(_ASKING) for name in index.names("call")):
+        return False
+    asking = (fact for fact in index.of_kind("call") if fact.name.startswith(_ASKING))
+    if any(map(surely_runs, asking)):
+        return True
+    return not any(_requires_cuda(fact) and surely_runs(fact) for fact in index.of_kind("cuda"))
+
+
+def _requires_cuda(fact: Fact) -> bool:
+    return bool(fact.get("breaks") == "yes" and fact.get("active") != "no" and fact.get("guarded") != "yes")
+
+
+def _is_set(index: Index, variable: str) -> bool:
+    values = [fact.get("value") for fact in index.named("environment", variable)]
+    return any(str(v.single if isinstance(v, PossibleValues) else v) not in ("0", "") for v in values)
+
+
+def _uses_npu(index: Index) -> bool:
+    """Whether any code names the NPU without importing torch_npu, which may be imported elsewhere."""
+    if index.of_kind("npu"):
+        return True
+    return any(name.startswith(("torch.npu.", "torch_npu.")) for k in ("call", "mention") for name in index.names(k))
+
+
+def precision(index: Index) -> Precision:
+    """mixed, fp16 (the model is cast manually) or default (not set)."""
+    if any(fact.name == "apex.amp.initialize" for fact in index.named("call", "initialize")):
+        return "mixed"
+    if any(fact.name in _AUTOCAST for fact in [*index.named("call", "autocast"), *index.named("mention", "autocast")]):
+        return "mixed"
+    if any(fact.name in _SCALERS for fact in index.named("call", "GradScaler")):
+        return "mixed"
+    return "fp16" if index.of_kind("half_model") else "default"
+
+
+def multi_device(index: Index) -> Flag:
+    """``yes`` if several processes certainly train together: a launcher starts them, or the model is replicated
+    unconditionally; ``no`` if nothing in the program can start several."""
+    facts = [f for f in index.of_kind("distribution") if f.get("stack") == "torch" and f.get("in_test") != "yes"]
+    joined = [f for f in facts if f.get("what") == "init"]
+    replicated = [f for f in facts if f.get("what") == "ddp"]
+    if not joined and not replicated:
+        return "no"
+    if any(f.get("active") == "yes" for f in joined) and any(f.get("active") == "yes" for f in replicated):
+        return "yes"
+    return "yes" if replicated and any(map(_starts_processes, index.of_kind("launch"))) else "unknown"
+
+
+def _starts_processes(launch: Fact) -> bool:
+    """Whether a PyTorch launcher starts more than one process."""
+    if not isinstance(launch, LaunchFact) or launch.launcher not in TORCH_LAUNCHERS:
+        return False
+    return launch.record.launcher_options.get("nproc_per_node", "1") != "1"

@@ -1,0 +1,1 @@
+"""Whether a line runs: calls, exits, conditions, guards, and what lies inside training."""

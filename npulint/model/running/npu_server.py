@@ -1,0 +1,368 @@
+"""The model of the NPU server: the values of conditions, helpers and imports where torch has an NPU and no CUDA.
+
+Three values throughout: what is not certain there stays unknown. Whether CUDA answers is certain only in projects that
+name the NPU themselves; transfer_to_npu makes the functions of CUDA answer for the NPU, and a project that names no NPU
+will be moved by it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.facts.attributes import Flag
+from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
+from npulint.model.code.mentions import mentioning_blocks
+from npulint.model.running.adaptors import stands_in_for, transferred
+from npulint.model.running.exits import Exits
+from npulint.model.running.importers import import_places
+from npulint.model.running.npu_answers import answer, found_program, importable
+from npulint.model.running.own_classes import class_names, class_users
+from npulint.model.values.arithmetic import apply
+from npulint.model.values.context import Context, once
+from npulint.model.values.cursors import CallSite, Expr, Scope
+from npulint.model.values.script_role import is_test_file
+from npulint.model.values.walker import memoized, walker
+
+_OTHER_DEVICES = frozenset(("cuda", "gpu", "xpu", "mps", "hip", "hpu", "xla", "mlu", "musa", "rocm"))
+_OF_ONE_DEVICE = lazy_compile(r"(?i)(?:cuda|gpu|rocm|cpu|xpu|hpu|mlu|musa)(\w+)$")
+_IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException", "OSError"))
+_EQUALITY = {"==": True, "in": True, "is": True, "!=": False, "not in": False, "is not": False}
+_FIND_SPEC = frozenset(("importlib.util.find_spec", "importlib.find_loader", "pkgutil.find_loader"))
+_CONVERSIONS = frozenset(("bool", "str", "int", "torch.device"))
+
+
+class NpuServer:
+    """The model for the code of one project; create with `npu_server`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._exits = Exits(self.taken, self._failing_imports)
+        self._answers = 0  # how many values came from the machine
+
+    # -- the machine -------------------------------------------------------------------------------
+
+    @cached_property
+    def transferred(self) -> bool | None:
+        """Whether the functions of CUDA answer for the NPU; None where the project does not say it or does not name the
+        NPU at all."""
+        if transferred(self._context):
+            return True
+        modules = (one for one in self._context.project.modules.values() if one.code.npu)
+        return None if all(is_test_file(module.path) for module in modules) else False
+
+    # -- conditions --------------------------------------------------------------------------------
+
+    def truth(self, test: Expr) -> bool | None:
+        """The truth value of a condition there; None if undetermined, or if it has nothing to do with the machine:
+        what settings make of it is up to those who change them."""
+        before = self._answers
+        found = truth(self.value(test))
+        return found if self._answers > before else None
+
+    def from_machine(self, found: PossibleValues) -> PossibleValues:
+        """Note that a value, unless it is unknown, comes from the machine."""
+        self._answers += found is not NOTHING
+        return found
+
+    def value(self, expression: Expr) -> PossibleValues:
+        """The scalars that an expression may have there; of a device its text."""
+        return _value(expression, self)
+
+    def recorded(self, name: str) -> PossibleValues:
+        """What the table has for a canonical name."""
+        found = answer(name, bool(self.transferred))
+        if self.transferred is None and found is not NOTHING:
+            other = answer(name, True)
+            found = NOTHING if other is NOTHING else merge([found, other])
+        return self.from_machine(found)
+
+    def has(self, name: str) -> PossibleValues:
+        """Whether a module has a member."""
+        release = self._context.torch_release
+        newer = release is not None and release >= (2, 6)
+        return YES if name == "torch.npu" or (name == "torch.accelerator" and newer) else NOTHING
+
+    def importable(self, module: str) -> bool | None:
+        """Whether a module can be imported; None if that depends on what is installed."""
+        found = importable(module)
+        return None if found is False and stands_in_for(self._context, module) else found
+
+    # -- what runs ---------------------------------------------------------------------------------
+
+    def runs(self, scope: Scope, line: int = 0) -> Flag:
+        """Whether a block, or what stands at `line` of it, runs there when what is around it is run: ``no`` behind a
+        condition that is false there, after a return, or where an import has failed."""
+        if line and self.is_dead(scope, line):
+            return "no"
+        return _block_runs(scope)
+
+    def block_runs(self, scope: Scope) -> Flag:
+        """The same of a block, worked out anew."""
+        here = self.taken(scope)
+        around = scope.parent
+        if around is None:
+            return self._module_runs(scope)
+        if here == "no" or scope.kind in ("function", "lambda", "class"):
+            unused = here != "no" and (
+                self._only_dead_code_uses(scope) if scope.kind == "function" else self._is_class_of_another(scope)
+            )
+            return "no" if unused or here == "no" else self._no_at_least(around, scope.record.line)
+        outer = self.runs(around, scope.record.line)
+        return outer if outer == "no" or here == "yes" else here
+
+    def _module_runs(self, module: Scope) -> Flag:
+        """A module runs unless all that imports it is code that does not run; tests do not count."""
+        importers = import_places(self._context).get(module.path, ())
+        dead = bool(importers) and all(self.runs(scope, line) == "no" for scope, line in importers)
+        return "no" if dead else "yes"
+
+    def _no_at_least(self, around: Scope, line: int) -> Flag:
+        """A function runs whenever it is called; it is not even defined where what is around it does not run."""
+        return "no" if self.runs(around, line) == "no" else "yes"
+
+    def _is_class_of_another(self, owner: Scope) -> bool:
+        """Whether a class of a project that was moved by hand is for another device."""
+        return self.transferred is False and (self._has_sibling_for_npu(owner) or self._only_dead_code_names(owner))
+
+    def _only_dead_code_names(self, owner: Scope) -> bool:
+        """Whether code uses a class, but none that runs: ``return CudaPlatform()`` behind a question for CUDA."""
+        users = class_users(self._context).get(owner.last_name, ())
+        outside = [one for one in users if one is not owner and not one.is_inside(owner)]
+        return bool(outside) and not owner.decorators and all(self.runs(one) == "no" for one in outside)
+
+    def _has_sibling_for_npu(self, owner: Scope) -> bool:
+        """Whether a class is for another device, and one for the NPU has the same name otherwise: ``CudaPlatform`` and
+        ``NpuPlatform``, of which a project uses that of the device that is there."""
+        found = _OF_ONE_DEVICE.match(owner.last_name)
+        if found is None:
+            return False
+        rest = found[1].lower()
+        return any(f"{word}{rest}" in class_names(self._context) for word in ("npu", "ascend"))
+
+    def _only_dead_code_uses(self, function: Scope) -> bool:
+        """Whether a private function of a module is used, and only by code that does not run."""
+        name = function.record.name
+        if not name.startswith("_") or "." in name or function.decorators:
+            return False
+        blocks = Counter(function.module.derive(mentioning_blocks).get(name, ()))
+        for call in function.callers:
+            if self.runs(call.scope, call.line) == "no":
+                blocks[call.scope.block] -= call.scope.module is function.module
+            elif call.scope.module is not function.module:
+                return False
+        return bool(blocks) and all(not left or self.runs(function.at(block)) == "no" for block, left in blocks.items())
+
+    def taken(self, scope: Scope) -> Flag:
+        """Whether a branch is taken there, or a handler entered; other blocks always are, loops perhaps."""
+        if scope.kind in ("if", "else"):
+            found = _holds(scope)
+            return "unknown" if found is None else "yes" if found == (scope.kind == "if") else "no"
+        if scope.kind == "except":
+            return self._handles(scope)
+        return "unknown" if scope.kind == "loop" else "yes"
+
+    def _handles(self, handler: Scope) -> Flag:
+        """Whether a handler of exceptions runs: the import that it is for fails there, or succeeds."""
+        caught = {name.rpartition(".")[2] for name in handler.test.written_names}
+        tried = _try_of(handler)
+        if tried is None or (caught and caught.isdisjoint(_IMPORT_ERRORS)):
+            return "unknown"
+        found = [self.importable(name) for name, _ in _imports_in(tried)]
+        if False in found:
+            return "yes"
+        only_imports = (
+            bool(found) and None not in found and not any(call.block == tried.block for call in tried.module.code.calls)
+        )
+        return "no" if only_imports else "unknown"
+
+    # -- what follows an exit ----------------------------------------------------------------------
+
+    def is_dead(self, scope: Scope, line: int) -> bool:
+        """Whether what stands at `line` of a block follows an exit that is certainly taken there, or an import that
+        fails."""
+        return self._exits.are_before(scope, line)
+
+    def _failing_imports(self, module: Scope) -> list[tuple[int, int]]:
+        """The ``try`` blocks of a module with imports that fail there, and the lines of these."""
+        return [
+            (tried.block, line)
+            for tried in module.blocks_of("try")
+            for name, line in _imports_in(tried)
+            if self.importable(name) is False
+        ]
+
+
+@once
+def npu_server(context: Context) -> NpuServer:
+    """The one model of the server for a project."""
+    return NpuServer(context)
+
+
+@memoized(meanwhile=lambda: "unknown")
+def _block_runs(scope: Scope) -> Flag:
+    return npu_server(scope.context).block_runs(scope)
+
+
+@memoized(meanwhile=lambda: None)
+def _holds(branch: Scope) -> bool | None:
+    """The truth value of the condition of a branch."""
+    return npu_server(branch.context).truth(branch.test)
+
+
+@walker(depth=16, otherwise=lambda: NOTHING)
+def _value(expression: Expr, server: NpuServer) -> PossibleValues:
+    if expression.is_literal:
+        return expression.known
+    if expression.call is not None:
+        return _of_call(expression.call, server)
+    if expression.written:
+        return _of_name(expression, server)
+    if expression.operator in _EQUALITY and _is_other_device(expression, server):
+        return server.from_machine(NO if _EQUALITY[expression.operator] else YES)
+    if expression.operator in ("[]", "."):
+        return _of_part(expression, server)
+    if expression.operator == "if":
+        test, chosen, other = expression.operands()
+        found = server.truth(test)
+        if found is not None:
+            return _value(chosen if found else other, server)
+    if expression.operator:
+        return apply(expression.operator, [_value(one, server) for one in expression.operands()])
+    return NOTHING
+
+
+def _of_name(expression: Expr, server: NpuServer) -> PossibleValues:
+    known = server.recorded(expression.name)
+    if known is not NOTHING:
+        return known
+    if expression.written.endswith(".is_cuda"):
+        return server.from_machine(NO if server.transferred is False else NOTHING)
+    if expression.written.endswith(".type"):
+        return _kind_of_device(expression.scope.named(expression.written[: -len(".type")], expression.line), server)
+    plain = expression.known
+    assignments = expression.assignments
+    if plain.symbol:  # an option is what its user makes it
+        return PossibleValues(plain.values, False, plain.symbol)
+    if (plain.exact and len(plain.values) == 1) or not assignments:
+        return plain
+    live = [one for one in assignments if server.runs(one.scope, one.line) != "no"]
+    if not live or expression.passed_to is not None:
+        return plain
+    if len(live) < len(assignments):
+        server.from_machine(NO)
+    found = merge([_value(one.value, server) for one in live])
+    return found if found.exact else plain if len(live) == len(assignments) else found
+
+
+def _kind_of_device(device: Expr, server: NpuServer) -> PossibleValues:
+    found = _value(device, server)
+    texts = [one for one in found.values if isinstance(one, str)]
+    if len(texts) != len(found.values) or not texts:
+        return NOTHING
+    return PossibleValues(tuple(dict.fromkeys(one.partition(":")[0] for one in texts)), found.exact, found.symbol)
+
+
+def _of_part(expression: Expr, server: NpuServer) -> PossibleValues:
+    """An element of a display whose index is known, or an attribute of what a call gives."""
+    known = server.recorded(expression.name)
+    if known is not NOTHING or expression.subscript is None:
+        attribute = expression.attribute
+        if known is NOTHING and attribute is not None and attribute[1] == "type":
+            return _kind_of_device(attribute[0], server)
+        return known
+    holder, index = expression.subscript
+    key = _value(index, server).single
+    for display in holder.displays if key is not None else ():
+        for entry, value in display.entries:
+            if entry is not None and entry.literal == key:
+                return _value(value, server)
+    return expression.known
+
+
+def _of_call(call: CallSite, server: NpuServer) -> PossibleValues:
+    name = call.name
+    known = server.recorded(f"{name}()")
+    if known is not NOTHING:
+        return known
+    first = call.args[0] if call.args else None
+    if first is not None:
+        if name in _CONVERSIONS:
+            found = _value(first, server)
+            return apply(name, [found]) if name == "bool" else found
+        if name in _FIND_SPEC:
+            return server.from_machine(_availability(first.single, server))
+        if name == "shutil.which":
+            return server.from_machine(found_program(str(first.single)))
+        if name == "hasattr":
+            return server.from_machine(server.has(f"{first.name}.{call.args[-1].literal}"))
+    target = call.target
+    if target is None or target.kind == "class":
+        return call.result.known
+    found = _returned(target, server)
+    if found.exact:
+        return found
+    by_name = server.recorded(f"*.{target.record.name.rpartition('.')[2]}()")  # a convention for such helpers
+    return found if by_name is NOTHING else by_name
+
+
+def _availability(module: object, server: NpuServer) -> PossibleValues:
+    found = server.importable(module) if isinstance(module, str) else None
+    return NOTHING if found is None else YES if found else PossibleValues((None,), True)
+
+
+@walker(depth=8, otherwise=lambda: NOTHING)
+def _returned(function: Scope, server: NpuServer) -> PossibleValues:
+    """What an own function gives there: the values of the returns that run, up to the first that surely does."""
+    found = []
+    for record in function.module.returns.get(function.block, ()):
+        scope = function.at(record.block)
+        answer = server.runs(scope, record.line)
+        if answer == "no":
+            server.from_machine(NO)
+        else:
+            found.append(_value(Expr(record.value, scope, record.line + 1), server))
+    return merge(found) if found else NOTHING
+
+
+def _is_other_device(comparison: Expr, server: NpuServer) -> bool:
+    """Whether the kind of a device in use is compared with devices of other makers only."""
+    left, right = comparison.operands()
+    for subject, others in ((left, right), (right, left)):
+        texts = [one.literal for one in (others.items if others.is_display else [others])]
+        kinds = {one.partition(":")[0] for one in texts if isinstance(one, str)}
+        if kinds and len(kinds) == len(texts) and kinds <= _OTHER_DEVICES:
+            return _says_device(subject) or (server.transferred is not None and _is_kind_of_unknown(subject, server))
+    return False
+
+
+def _says_device(value: Expr) -> bool:
+    """Whether an expression is the kind of a tensor's device: ``x.device.type``, ``str(x.device)``."""
+    call = value.call
+    if call is not None and call.written == "str" and call.args:
+        return call.args[0].dotted.endswith(".device")
+    return value.dotted.endswith(".device.type")
+
+
+def _is_kind_of_unknown(value: Expr, server: NpuServer) -> bool:
+    """Whether an expression, or all that a name stands for, is the ``type`` of something that the code does not say:
+    a device that is handed on, which in a project that was moved is the NPU."""
+    found = [one.value for one in value.assignments] if value.written.isidentifier() else []
+    kinds = found or [value]
+    return all(one.dotted.endswith(".type") and not _value(one, server).exact for one in kinds)
+
+
+def _try_of(handler: Scope) -> Scope | None:
+    """The ``try`` that a handler of exceptions belongs to."""
+    block, blocks = handler.block - 1, handler.module.blocks
+    while block > 0 and blocks[block].kind == "except" and blocks[block].parent == handler.record.parent:
+        block -= 1
+    tried = blocks[block]
+    return handler.at(block) if tried.kind == "try" and tried.parent == handler.record.parent else None
+
+
+def _imports_in(tried: Scope) -> list[tuple[str, int]]:
+    """The modules that a ``try`` imports directly, with their lines."""
+    records = (one for one in tried.module.code.imports if one.block == tried.block and not one.level)
+    return [(f"{one.module}.{one.name}" if one.name not in ("", "*") else one.module, one.line) for one in records]

@@ -1,0 +1,412 @@
+"""What a program runs: the functions that its entry reaches, surely or under conditions.
+
+Surely: through calls that nothing may keep from running. Under conditions: also through calls that depend on options,
+and functions that are stored and looked up. Classes count by rapid type analysis: a method runs if an instance of its
+class is made and something that runs calls a method of this name on an object whose class is not known better.
+`npulint.model.code.call_graph` says what a program might run by names alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Literal, NamedTuple
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.facts.code import CallResult, Import, Ref
+from npulint.facts.walk import names_in
+from npulint.model.code.call_graph import CALLED_BY_FRAMEWORKS, IMPORTED, STARTED, Place, home
+from npulint.model.running.guards import active, surely_runs
+from npulint.model.values.choices import choices
+from npulint.model.values.context import Context, once
+from npulint.model.values.cursors import CallSite, Expr, Scope, scope_at
+
+# Methods that Python and frameworks call of an instance by themselves.
+_HOOKS = CALLED_BY_FRAMEWORKS | frozenset(
+    """__exit__ __len__ __post_init__ compute_loss create_optimizer create_scheduler create_optimizer_and_scheduler
+    get_train_dataloader on_train_start on_train_batch_start setup_model""".split()
+)
+_REGISTERING = lazy_compile(r"(?i)(?:^|[._:?])(?:register|configurable|registry)")
+_PASSED = (Ref, CallResult)  # arguments that may be functions
+_BASES = 16  # of one class that are looked at
+RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
+"""Functions that start a script: they call the function that they are given."""
+
+_KNOWN_ROOTS = frozenset("torch torch_npu tensorflow numpy os sys logging json math random time re shutil".split())
+
+
+HowReached = Literal["surely", "maybe", "no"]
+"""Whether a training program reaches some code: surely, maybe (through calls that depend on something, or of methods of
+unknown objects), or not."""
+
+
+_ANY = 99  # arguments: how many are given is not known
+_Called = tuple[str, int]  # a name of a method, and how many arguments a call of it gives
+
+
+class _Edges(NamedTuple):
+    """What the code of one place leads to: places, classes of which it makes instances, methods by name that it calls
+    on objects of unknown classes, functions and classes of which it looks up one (`chosen`)."""
+
+    places: set[Place]
+    classes: set[Place]
+    methods: set[_Called]
+    chosen: set[frozenset[Place]]
+
+    @classmethod
+    def none(cls) -> _Edges:
+        return cls(set(), set(), set(), set())
+
+
+class CallGraph:
+    """The edges of a project's call graph, each worked out once; `surely`: only those that nothing may prevent."""
+
+    def __init__(self, context: Context, surely: bool) -> None:
+        self._context = context
+        self._surely = surely
+        self._edges: dict[Place, _Edges] = {}
+        self._values: dict[str, dict[int, list[Expr]]] = {}
+        self._methods_of: dict[Place, list[tuple[str, Place]]] = {}
+        self._by_home: dict[str, dict[int, dict[Scope, list[CallSite]]]] = {}
+
+    def of(self, place: Place) -> _Edges:
+        """The edges of one place, worked out on first use."""
+        edges = self._edges.get(place)
+        if edges is None:
+            edges = self._edges[place] = _Edges.none()
+            path, where = place
+            module = scope_at(self._context, self._context.project.modules[path], 0)
+            for scope, calls in self._calls(module).get(where, {}).items():
+                self._follow_all(scope, calls, edges)
+            for value in () if self._surely else self._kept(module).get(where, ()):
+                if ":" in value.name and self._runs(value.scope):
+                    self._pass(value, edges)
+            if not self._surely and where == IMPORTED:
+                self._add_registered(module, edges)
+                if module.module.code.light:
+                    self._use_imports(module, edges)
+            if where > 0:
+                self._decorated(module.at(where), edges)
+            for record in module.module.code.imports if where in (IMPORTED, STARTED) else ():
+                if home(module.module, record.block) == where and self._runs(module.at(record.block)):
+                    edges.places.update(self._imported(module, record))
+        return edges
+
+    def of_entry(self, entry: str) -> _Edges:
+        """The edges of the entry script. Where its functions were not read, it runs what it imports."""
+        edges = self.of((entry, IMPORTED))
+        module = self._context.project.modules[entry]
+        if self._surely and module.code.light:
+            edges = _Edges(set(edges.places), set(edges.classes), edges.methods, edges.chosen)
+            self._use_imports(scope_at(self._context, module, 0), edges)
+        return edges
+
+    def _use_imports(self, module: Scope, edges: _Edges) -> None:
+        for record in module.module.code.imports:
+            if record.name not in ("", "*"):
+                self._pass(module.at(record.block).named(record.alias, record.line), edges)
+        if not self._surely:  # what it calls of their instances, and of modules that it imports, is unknown
+            for record in module.module.code.imports:
+                for target in self._context.project.imported(module.module, record):
+                    if target.name.rpartition(".")[2] == (record.name or record.module).rpartition(".")[2]:
+                        self._enter_all(scope_at(self._context, target, 0), edges)
+            edges.places.update(method for one in edges.classes for _, method in self.methods(one))
+
+    def _enter_all(self, module: Scope, edges: _Edges) -> None:
+        for block in module.blocks_of("function", "class"):
+            if block.parent is not None and block.parent.kind == "module":
+                self._enter(block, edges)
+
+    def _add_registered(self, module: Scope, edges: _Edges) -> None:
+        """What a decorator with arguments registers by a name, from which something else may look it up."""
+        for block in module.blocks_of("function", "class"):
+            outermost = block.parent is not None and block.parent.kind == "module"
+            if outermost and any(_REGISTERING.search(one.name) for one in block.decorators):
+                self._enter(block, edges)
+
+    def _calls(self, module: Scope) -> dict[int, dict[Scope, list[CallSite]]]:
+        found = self._by_home.get(module.path)
+        if found is None:
+            found = self._by_home[module.path] = {}
+            for call in module.all_calls:
+                of_home = found.setdefault(home(module.module, call.scope.block), {})
+                of_home.setdefault(call.scope, []).append(call)
+        return found
+
+    def _follow_all(self, scope: Scope, calls: list[CallSite], edges: _Edges) -> None:
+        """Add where the calls of a block lead to. Whether it runs is asked last: most lead nowhere."""
+        found = _Edges.none()
+        for call in calls:
+            self._follow(call, found)
+        names = member_names(self._context)
+        found.methods.difference_update([one for one in found.methods if one[0] not in names])
+        known = found.places <= edges.places and found.classes <= edges.classes and found.methods <= edges.methods
+        if not (known and found.chosen <= edges.chosen) and self._runs(scope):
+            edges.places.update(found.places)
+            edges.classes.update(found.classes)
+            edges.methods.update(found.methods)
+            edges.chosen.update(found.chosen)
+
+    def _kept(self, module: Scope) -> dict[int, list[Expr]]:
+        """The names in what is assigned and returned, by the function where that stands."""
+        found = self._values.get(module.path)
+        if found is None:
+            found = self._values[module.path] = {}
+            code = module.module.code
+            kept = [(one.value, one.block, one.line) for one in code.assignments]
+            kept += [(one.value, one.block, one.line) for one in code.returns]
+            for value, block, line in kept:
+                names = names_in((value,))
+                if names:
+                    written = [module.at(block).expr(name, line) for name in names]
+                    found.setdefault(home(module.module, block), []).extend(written)
+        return found
+
+    def _runs(self, scope: Scope) -> bool:
+        return (not self._surely or surely_runs(scope)) and active(scope) != "no"
+
+    def _imported(self, module: Scope, record: Import) -> Iterator[Place]:
+        for target in self._context.project.imported(module.module, record):
+            yield target.path, IMPORTED
+
+    def _follow(self, call: CallSite, edges: _Edges) -> None:
+        target = call.target
+        if target is None and call.name in RUNNERS and not call.arguments:
+            target = call.scope.at(0).definition("main")  # which it looks for by itself
+        if target is None and call.name == f"super().{call.last}":
+            target = self._inherited(call)
+        looked_up = self._looked_up(call) if target is None and _is_computed(call.name) else frozenset()
+        if target is not None:
+            self._enter(target, edges)
+        elif looked_up and self._surely:
+            edges.chosen.add(looked_up)
+        else:
+            self._enter_places(looked_up, edges)
+            self._add_method(call, edges)
+        for value in (*call.record.args, *(value for _, value in call.record.keywords)):
+            if isinstance(value, _PASSED):
+                self._pass(call.expr(value), edges)
+        if target is None and not self._surely and "." in call.written:  # ``Actor.remote()``, ``actor.fit.remote()``
+            holder = call.written.rpartition(".")[0]
+            self._pass(call.scope.named(holder, call.line), edges)
+            edges.methods.add((holder.rpartition(".")[2], _ANY))
+
+    def _add_method(self, call: CallSite, edges: _Edges) -> None:
+        """The method that a call of something unknown may be of."""
+        if not call.last or call.name.partition(".")[0] in _KNOWN_ROOTS:
+            return
+        if call.receiver is not None and not _is_of_library(call):
+            edges.methods.add((call.last, _given(call)))
+        elif call.name.endswith("()"):
+            edges.methods.add(("__call__", _given(call)))
+
+    def _looked_up(self, call: CallSite) -> frozenset[Place]:
+        """The functions and classes of the project that a call may be of, as one of them is looked up."""
+        found = (self._context.names.function(name) for name in choices(call.callee))
+        return frozenset([(one[0].path, one[1]) for one in found if one is not None])
+
+    def is_class(self, place: Place) -> bool:
+        """Whether a place is a class."""
+        return self._context.project.modules[place[0]].blocks[place[1]].kind == "class"
+
+    def _pass(self, argument: Expr, edges: _Edges) -> None:
+        """A function or class that is handed to a call will be called by it, also one that a function has made."""
+        name = argument.name
+        found = self._context.names.function(name.removesuffix("()")) if ":" in name else None
+        if found is None:
+            return
+        target = scope_at(self._context, *found)
+        if name.endswith("()"):
+            self._enter_returned(target, edges)
+        else:
+            self._enter(target, edges)
+
+    def _enter_returned(self, target: Scope, edges: _Edges) -> None:
+        """The functions that a function returns will be called."""
+        for one in target.returns:
+            made = self._context.names.function(one.name) if ":" in one.name else None
+            if made is not None:
+                self._enter(scope_at(self._context, *made), edges)
+
+    def _decorated(self, function: Scope, edges: _Edges) -> None:
+        """Where a function is called, what its decorators have made of it is called."""
+        for one in function.decorators:
+            name = one.name.removesuffix("()")
+            found = self._context.names.function(name) if ":" in name else None
+            if found is not None:
+                target = scope_at(self._context, *found)
+                self._enter(target, edges)
+                self._enter_returned(target, edges)
+
+    def _enter_places(self, places: Iterable[Place], edges: _Edges) -> None:
+        for path, block in places:
+            self._enter(scope_at(self._context, self._context.project.modules[path], block), edges)
+
+    def _enter(self, target: Scope, edges: _Edges) -> None:
+        place = (target.path, target.block)
+        edges.places.add(place)
+        if target.kind == "class":
+            edges.classes.add(place)
+
+    def methods(self, place: Place) -> list[tuple[str, Place]]:
+        """The methods of a class with their names; those of its bases in the project where it has none of that name."""
+        methods = self._methods_of.get(place)
+        if methods is None:
+            methods = self._methods_of[place] = []
+            queue, names = [scope_at(self._context, self._context.project.modules[place[0]], place[1])], set[str]()
+            for scope in queue:
+                for name in scope.module.names.get(scope.block, {}):
+                    method = None if name in names else scope.definition(name)
+                    if method is not None:
+                        names.add(name)
+                        methods.append((name, (method.path, method.block)))
+                if len(queue) < _BASES:
+                    queue += [base for one in scope.bases if (base := self._own_class(one)) is not None]
+        return methods
+
+    def needed(self, method: Place) -> int:
+        """How many arguments a call of a method must give, besides the object."""
+        record = self._context.project.modules[method[0]].blocks[method[1]]
+        needed = [one for one in record.params[: len(record.params) - len(record.defaults)] if not one.startswith("*")]
+        return max(0, len(needed) - 1)
+
+    def _inherited(self, call: CallSite) -> Scope | None:
+        """The method that ``super().method()`` calls, of the first base in the project that has one of that name."""
+        queue = [scope for scope in call.scope.ancestors if scope.kind == "class"][:1]
+        for scope in queue:
+            bases = [base for one in scope.bases if (base := self._own_class(one)) is not None]
+            for base in bases:
+                method = base.definition(call.last)
+                if method is not None:
+                    return method
+            if len(queue) < _BASES:
+                queue += bases
+        return None
+
+    def _own_class(self, base: Expr) -> Scope | None:
+        found = self._context.names.function(base.name)
+        return None if found is None else scope_at(self._context, *found)
+
+
+def _is_of_library(call: CallSite) -> bool:
+    """Whether a call is one of a function of a module from outside, no method of an object: ``gradio.update(…)``."""
+    if not call.name.replace(".", "").isidentifier():
+        return False
+    head = call.written.partition(".")[0]
+    return any((one.alias or one.module).partition(".")[0] == head and not one.name for one in call.module.code.imports)
+
+
+def _given(call: CallSite) -> int:
+    """How many arguments a call gives, as far as they are written one by one."""
+    return _ANY if call.starred else len(call.args) + len(call.record.keywords)
+
+
+def _is_computed(name: str) -> bool:
+    """Whether what a call calls is computed, and no method of a known library."""
+    return (name.startswith("?") or "(" in name or "[" in name) and name.partition(".")[0] not in _KNOWN_ROOTS
+
+
+class Reach:
+    """What one program reaches. `reaches` follows no more edges than it needs, and continues there on the next call."""
+
+    def __init__(self, graph: CallGraph, entry: str, paths: Iterable[str], starts: Sequence[Place] = ()) -> None:
+        """`starts` are the places to begin with, by default the whole entry script."""
+        self._graph = graph
+        self._entry = (entry, IMPORTED)
+        self._allowed = set(paths)
+        self._queue: list[Place] = [*starts] or [(entry, IMPORTED), (entry, STARTED)]
+        self._found = set(self._queue)
+        self._classes: set[Place] = set()
+        self._called: dict[str, int] = {}  # with the most arguments that a call gives
+        self._waiting: dict[str, list[tuple[int, Place]]] = {}  # with the arguments that it needs
+        self._chosen: set[frozenset[Place]] = set()
+        self._branches: list[list[Set[Place]]] | None = None
+
+    @property
+    def branches(self) -> list[list[Set[Place]]]:
+        """Where it looks up one of several functions or classes: what each of them reaches."""
+        if self._branches is None:
+            self.all()
+            self._branches = [[self._through(one) for one in sorted(chosen)] for chosen in self._chosen]
+        return self._branches
+
+    def _through(self, place: Place) -> Set[Place]:
+        """What it reaches if it looks up this function or class."""
+        inner = Reach(self._graph, self._entry[0], self._allowed, [place])
+        inner._called.update(self._called)
+        if self._graph.is_class(place):
+            fresh = inner._made([place])
+            inner._found |= fresh
+            inner._queue += fresh
+        return inner.all()
+
+    def reaches(self, places: Set[Place]) -> bool:
+        """Whether the program reaches any of some functions, or of the code outside functions."""
+        near = {path for path, _ in places}
+        while self._queue and self._found.isdisjoint(places):
+            fresh = self._leads_to(self._queue.pop())
+            self._queue += [one for one in fresh if one[0] not in near]
+            self._queue += [one for one in fresh if one[0] in near]  # looked at first
+        return not self._found.isdisjoint(places)
+
+    def all(self) -> Set[Place]:
+        """All that the program reaches."""
+        self.reaches(frozenset())
+        return self._found
+
+    def _leads_to(self, place: Place) -> Set[Place]:
+        """What else the program reaches through a place."""
+        edges = self._graph.of_entry(place[0]) if place == self._entry else self._graph.of(place)
+        fresh = {one for one in edges.places if one[0] in self._allowed}
+        for name, given in edges.methods:
+            if given > self._called.get(name, -1):
+                self._called[name] = given
+                fresh.update(method for needed, method in self._waiting.get(name, ()) if needed <= given)
+        fresh |= self._made(edges.classes - self._classes)
+        fresh -= self._found
+        self._found |= fresh
+        for one in edges.chosen:
+            if all(path in self._allowed for path, _ in one):
+                self._chosen.add(one)
+        return fresh
+
+    def _made(self, classes: Iterable[Place]) -> set[Place]:
+        """The methods that run of the instances of more classes."""
+        fresh = set()
+        for one in classes:
+            self._classes.add(one)
+            for name, method in self._graph.methods(one) if one[0] in self._allowed else ():
+                needed = self._graph.needed(method)
+                if name in _HOOKS or needed <= self._called.get(name, -1):
+                    fresh.add(method)
+                else:
+                    self._waiting.setdefault(name, []).append((needed, method))
+        return fresh
+
+
+@once
+def member_names(context: Context) -> frozenset[str]:
+    """The names that the project's classes define: a call of a method of another name leads to none of its own."""
+    modules = context.project.modules.values()
+    defined = (names for one in modules for block, names in one.names.items() if one.blocks[block].kind == "class")
+    return frozenset().union(*defined)
+
+
+@once
+def sure_calls(context: Context) -> CallGraph:
+    """The sure edges of a project's call graph."""
+    return CallGraph(context, surely=True)
+
+
+@once
+def possible_calls(context: Context) -> CallGraph:
+    """All edges of a project's call graph."""
+    return CallGraph(context, surely=False)
+
+
+def reached_from(context: Context, place: Place) -> Set[Place]:
+    """All that the code of one place may come to, itself included."""
+
+    def found() -> Set[Place]:
+        return Reach(possible_calls(context), place[0], context.project.modules, [place]).all()
+
+    return context.memoize(("reached from", place), found)

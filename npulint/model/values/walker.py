@@ -1,0 +1,114 @@
+"""Recursion over cursors that always terminates, whatever the depth and the cycles of the analysed code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar, cast
+
+from npulint.model.code.recursion import Recursion
+from npulint.model.values.context import Context
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_MISSING = object()
+DEPTH = 80
+"""How many questions of one kind may be asked within each other by default; each takes several calls of Python."""
+
+
+class Cursor(Protocol):
+    """Anything hashable that knows the project that it belongs to."""
+
+    @property
+    def context(self) -> Context: ...
+
+
+def walker(
+    depth: int,
+    otherwise: Callable[[], Any],
+    steps: int = 1 << 30,
+    key: Callable[[Any], object] | None = None,
+    kept: bool = False,
+) -> Callable[[_F], _F]:
+    """Decorates a recursive function whose first argument is a cursor: beyond `depth` nested calls, and for a cursor
+    that is already being evaluated, the result is `otherwise()`. With `kept`, answers are kept for the next time: those
+    that no such limit has cut, outside of situations (`Context.assumed`). Do not modify what is kept."""
+
+    def decorate(function: _F) -> _F:
+        def walk(cursor: Cursor, *args: Any) -> Any:
+            recursion = cursor.context.walks.get(walk)
+            if recursion is None:
+                recursion = cursor.context.walks[walk] = Recursion(depth, steps)
+            question = cursor if key is None else key(cursor)
+            active = recursion.active  # as `Recursion.enter` and `leave`, which cost more than many walks
+            recursion.count = recursion.count + 1 if active else 0
+            if len(active) >= depth or recursion.count > steps or question in active:
+                Recursion.cuts += 1
+                return otherwise()
+            active.add(question)
+            try:
+                return function(cursor, *args)
+            finally:
+                active.discard(question)
+
+        decorated = _kept(walk) if kept else walk
+        decorated.__doc__ = function.__doc__
+        return cast(_F, decorated)
+
+    return decorate
+
+
+def _kept(walk: Callable[..., Any]) -> Callable[..., Any]:
+    """A walk whose whole answers are kept. They depend on nothing but the project, whatever is being asked around."""
+
+    def answer(cursor: Cursor, *args: Any) -> Any:
+        context = cursor.context
+        if context.assumed:
+            return walk(cursor, *args)
+        answers = context.answers.get(answer)
+        if answers is None:
+            answers = context.answers[answer] = {}
+        question = (cursor, *args) if args else cursor
+        found = answers.get(question, _MISSING)
+        if found is _MISSING:
+            cuts = Recursion.cuts
+            found = walk(cursor, *args)
+            if Recursion.cuts == cuts:
+                answers[question] = found
+        return found
+
+    return answer
+
+
+def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
+    """Lets a function of one cursor work out its answer once for each cursor of a project. Where it comes back to a
+    cursor whose answer it is still working out, or would work out more than `DEPTH` answers within each other, the
+    answer is `meanwhile()`. Answers that such a cut may have changed are kept only until the outermost question is
+    answered, whose own answer is kept: they would depend on what was asked first."""
+
+    def decorate(function: _F) -> _F:
+        pending: set[object] = set()
+
+        def answer(cursor: Cursor) -> Any:
+            context = cursor.context
+            known: dict[object, Any] | None = context.answers.get(answer)
+            if known is None:
+                known = context.answers[answer] = {}
+            elif cursor in known:
+                if context.asked and (cursor in pending or (id(known), cursor) in context.provisional):
+                    Recursion.cuts += 1
+                return known[cursor]
+            if len(pending) >= DEPTH:
+                Recursion.cuts += 1
+                return meanwhile()
+            known[cursor] = meanwhile()
+            pending.add(cursor)
+            try:
+                with context.asking(known, cursor):
+                    found = known[cursor] = function(cursor)
+            finally:
+                pending.discard(cursor)
+            return found
+
+        answer.__doc__ = function.__doc__
+        return cast(_F, answer)
+
+    return decorate

@@ -1,5 +1,0 @@
-"""The values of a training run by step, for comparing two runs: unlike the facts of a run, they are not summarised."""
-
-from npulint.read.artifacts.recorded.files import recorded_values
-
-__all__ = ["recorded_values"]

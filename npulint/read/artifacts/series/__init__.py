@@ -1,6 +1,0 @@
-"""Time series of a run, from its console log or event files: loss scale, loss, step times, graph compilations."""
-
-from npulint.read.artifacts.series.events import read_events
-from npulint.read.artifacts.series.watcher import SeriesWatcher
-
-__all__ = ["SeriesWatcher", "read_events"]

@@ -1,0 +1,120 @@
+"""Programs that are no scripts of the project: trainings that a file or a command line of a framework configures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npulint.data.training_arguments import configured_framework, framework_started_by
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFacts, Span
+from npulint.model.code.index import FactTable, Index, table
+from npulint.model.launches.npu_names import launcher_for_npu
+from npulint.model.launches.project_launches import Target, target_of
+from npulint.model.programs.configured.arguments import TrainingArgument, training_arguments
+from npulint.model.programs.configured.settings import TrainingStart
+from npulint.model.programs.configured.starts import TrainingStarts
+from npulint.model.programs.configured.versions import required_versions
+from npulint.model.programs.program_fact import ProgramFact
+from npulint.model.values.context import Context
+from npulint.read.launcher_facts import LaunchFact
+from npulint.recognizers.programs import Program
+
+
+@fact_kind("framework_start")
+class FrameworkStart(Fact, dict=True):
+    """A launcher starts a training by the command of a framework (``llamafactory-cli``, ``swift``), no script of the
+    project; the name is the framework."""
+
+    name: str
+    path: str
+    span: Span
+    target: Target
+    """The device that the launcher is for."""
+    prepared: bool
+    """Whether the launcher sets the toolkit up."""
+    beside_npu: bool
+    """Whether a launcher for the NPU is next to it, named after it."""
+
+
+class ConfiguredTraining:
+    """The trainings of a project that are configured. `of_entries` are the facts about arguments that launchers hand to
+    scripts of the project, by script; `parts` those in files of which it is not known what uses them, and those about
+    launchers of scripts that are not in the project."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.of_entries: dict[str, list[Fact]] = {}
+        self.parts: list[Fact] = []
+        self._alone: dict[str, tuple[TrainingStart, list[Fact]]] = {}
+        starts = TrainingStarts(context)
+        versions = required_versions(context)
+        for start in starts.all:
+            found = list(training_arguments(start.effective(), versions, start))
+            if start.framework:  # a script of the framework may be started with many configurations
+                self._add(self._alone.setdefault(start.path, (start, []))[1], found)
+                continue
+            for entry in start.entries:
+                self._add(self.of_entries.setdefault(entry, []), found)
+            if not start.entries:
+                self._add(self.parts, found)
+        for part in starts.parts:
+            self.parts += training_arguments(part.settings, versions)
+
+    def _add(self, known: list[Fact], found: Sequence[TrainingArgument]) -> None:
+        places = {(fact.path, fact.span, fact.name) for fact in known}
+        known += [fact for fact in found if (fact.path, fact.span, fact.name) not in places]
+
+    def programs(self, others: FactTable, scripts: Sequence[Program]) -> list[Program]:
+        """The trainings of frameworks; the entry of each is the file that configures it, or the launcher. `others` are
+        the facts of the project that belong to no code: those of other launchers do not concern a training. `scripts`
+        are the programs with an entry script."""
+        launchers = {file.path: file for file in self._context.project.files if file.kind in ("shell", "makefile")}
+        shared, own = FactTable(), dict[str, list[Fact]]()
+        for kind, facts in others.items():
+            for fact in facts:
+                if fact.path in launchers:
+                    own.setdefault(fact.path, []).append(fact)
+                else:
+                    shared.setdefault(kind, []).append(fact)
+        for path, (start, _) in self._alone.items():
+            if path in launchers and launchers[path].kind == "shell":
+                own.setdefault(path, []).append(_start(start, launchers[path], launcher_for_npu(path) in launchers))
+        root, for_cuda = self._context.project.root, _copied_for_cuda(scripts, self._context.project.root)
+        return [
+            Program(
+                path,
+                root,
+                [path],
+                Index([table([*found, *own.get(path, ())]), shared]),
+                _fact(self._context, start, start.framework in for_cuda),
+            )
+            for path, (start, found) in sorted(self._alone.items())
+        ]
+
+
+def _copied_for_cuda(scripts: Sequence[Program], root: str) -> set[str]:
+    """The frameworks that the project has its own copy of, in which no training knows the NPU: what their releases can
+    do does not apply."""
+    copies = [(framework_started_by(one.entry, root), one.fact.migration) for one in scripts]
+    return {name for name, _ in copies if name} - {name for name, migration in copies if migration != "none"}
+
+
+def _start(start: TrainingStart, file: FileFacts, beside_npu: bool) -> FrameworkStart:
+    title = configured_framework(start.framework).title
+    sourced = [one for one in file.facts if isinstance(one, LaunchFact) and one.record.sourced]
+    prepared = any("set_env" in one.name for one in sourced)
+    return FrameworkStart(title, start.path, start.span, target_of(file), prepared, beside_npu)
+
+
+def _fact(context: Context, start: TrainingStart, for_cuda: bool) -> ProgramFact:
+    framework = configured_framework(start.framework)
+    placed = framework.places and not for_cuda
+    return ProgramFact(
+        framework="torch",
+        entry=True,
+        torch=context.torch,
+        migration="agnostic" if placed else "none",
+        state="migrated" if placed else "not_started",
+        configured=True,
+        configured_by=framework.title,
+    )

@@ -1,0 +1,406 @@
+"""Programs: an entry script with all project modules that it imports, and the attributes of the whole."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Set
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import msgspec
+
+from npulint.core.cancellation import checkpoint
+from npulint.core.lazy_regex import lazy_compile
+from npulint.data.training_arguments import framework_started_by
+from npulint.facts.code import Const, Ref
+from npulint.facts.model import Fact
+from npulint.model.code.call_graph import IMPORTED, STARTED, Place, Reached, home
+from npulint.model.code.index import FactTable, Index, table
+from npulint.model.code.module import Module
+from npulint.model.code.origin import Origin
+from npulint.model.programs.configured.targets import modules_of_configurations
+from npulint.model.programs.entry_scripts import EntryScripts, place_of
+from npulint.model.programs.environment_variables import EnvironmentVariable
+from npulint.model.programs.program_fact import ProgramFact
+from npulint.model.programs.state import describe, is_of_adapter
+from npulint.model.programs.torch_state import megatron, state
+from npulint.model.running.adaptors import packages_under_adaptor
+from npulint.model.running.code_facts import CodeFact
+from npulint.model.running.guards import alternatives, of_other_script, surely_runs
+from npulint.model.running.reach import HowReached, Reach, possible_calls, sure_calls
+from npulint.model.values.choices import IMPORTERS, imported_by_name
+from npulint.model.values.context import Context
+from npulint.model.values.cursors import call_at, scope_at
+from npulint.model.values.script_role import is_test_file, purpose
+from npulint.read.console_scripts import ConsoleScript
+from npulint.recognizers.npu_need import NpuNeed
+
+if TYPE_CHECKING:
+    from npulint.recognizers.tensorflow.estimators import Estimator
+    from npulint.recognizers.tensorflow.sessions import Session
+
+_ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
+_PORTED = ("manual", "transfer")
+_MAKERS = frozenset(("instantiate", "get_class", "get_method", "get_object", "call"))  # of Hydra, by dotted names
+_DOTTED = lazy_compile(r"^[A-Za-z_]\w*(?:\.\w+)+$")
+
+
+StartedBy = Literal["console_script", "launcher", ""]
+
+
+class Program:
+    """One entry script (empty for a library) and the modules that it imports. `fact` holds for the program as a
+    whole. `answers` caches what checks compute from the facts, which the programs of a project share. `source_files`:
+    the files of the code that a training run came from, if known; `origins`: the lines there of one of its facts."""
+
+    def __init__(self, entry: str, root: str, paths: list[str], index: Index, fact: ProgramFact) -> None:
+        self.answers: dict[Any, Any] = {}
+        self.entry = entry
+        self.root = root
+        self.paths = paths
+        self.index = index
+        self.source_files: frozenset[str] | None = None
+        self.origins: Callable[[Fact], tuple[Origin, ...]] = lambda _: ()
+        self.started_by: StartedBy = ""
+        """What starts the entry script: an installed command, or launchers; set by `Programs`."""
+        self.launches = 0
+        """How many launchers start the entry script; set by `Programs`."""
+        self.tests_itself = False
+        """Whether the entry script is a module that runs its own tests when it is started; set by `Programs`."""
+        self.is_left_over = False
+        """Whether it is what no entry script reaches, in a project with programs that train; set by `Programs`."""
+        self.surely_runs: Callable[[Fact], bool] = bool
+        """Whether the entry script surely reaches a fact of the program; set by `Programs`."""
+        self.is_of_other_script: Callable[[Fact], bool] = lambda _: False
+        """Whether only another script runs a fact of the program when it is started, in PyTorch programs; the checks of
+        TensorFlow programs report such facts here too. Set by `Programs`."""
+        self.runs_elsewhere: Callable[[Fact], bool] = lambda _: False
+        """Whether only another script runs a fact of the program when it is started; set by `Programs`."""
+        self.may_lack_npu: Callable[[Fact], bool] = lambda _: True
+        """Whether the file of a fact may also be used where there is no NPU; set by `Programs`."""
+        self.fact = msgspec.structs.replace(fact, name=entry, path=entry or (paths[0] if paths else ""))
+
+
+Configured = Callable[[FactTable, list[Program]], list[Program]]
+"""Makes the programs that are only configured; see `Programs.all`."""
+
+
+class Programs:
+    """Finds the programs of one project."""
+
+    def __init__(
+        self, context: Context, facts: dict[str, FactTable], other: list[FactTable], adapter: str = "", torch: str = ""
+    ) -> None:
+        self.context = context
+        self._launches = context.options.passed.launches
+        self.facts = facts
+        self.other = other
+        self._others = table(fact for part in other for facts in part.values() for fact in facts)
+        self._adapter = adapter
+        self._torch = torch
+        self._next: dict[str, list[str]] = {}
+        self._computed_paths: set[str] = set()  # of the modules that are imported by computed names
+        self._uses = Reached(context.project)
+
+    def all(self, configured: Configured = lambda *_: []) -> list[Program]:
+        """Programs with an entry script first, then those that are only configured, then one library program of what no
+        entry script imports. `configured` makes the second of the facts that belong to no code and of the first."""
+        started = {*self._launches.by_entry, *(path for path, functions in self._installed.items() if functions)}
+        finder = EntryScripts(self.context, self.facts, started, self.closure, self._imported)
+        entries = [m for _, m in sorted(self.context.project.modules.items()) if finder.is_entry(m)]
+        programs = []
+        for module in entries:
+            checkpoint()
+            programs.append(self._program(module.path, sorted(self.closure(module))))
+            programs[-1].index.release()
+        reached = {p for program in programs for p in program.paths}
+        rest = sorted(set(self.context.project.modules) - reached)
+        programs += configured(self._others, list(programs))
+        if rest or not entries:
+            programs.append(self._program("", rest, with_others=not entries))
+        self._relate(programs)
+        for program in programs:
+            program.answers = programs[0].answers
+        return programs
+
+    def _relate(self, programs: list[Program]) -> None:
+        """Sets attributes that depend on the whole project: whether any program uses an NPU adapter (`project_npu`),
+        whether the program does so itself (`own_npu`), PyTorch programs that were not migrated with the others, the
+        TensorFlow version of programs without evidence, and for sessions and estimators whether a training program
+        reaches them (`reached`). A program that trains is compared with others that train: a project that uses
+        the NPU for inference only has not migrated its training."""
+        _share_adaptor(programs)
+        ported = any(map(_is_ported, programs))
+        trains_ported = any(_is_ported(one) for one in programs if one.fact.trains)
+        opens = any(p.index.of_kind("npu_open") for p in programs)
+        redirected = any(one.fact.migration == "transfer" for one in programs)
+        shared = {path for one in programs if one.fact.migration in _PORTED and one.entry for path in one.paths}
+        for program in programs:
+            fact = program.fact
+            fact.project_npu = _with_others(fact, ported, trains_ported)
+            fact.own_npu = fact.npu and (not opens or _ports_itself(program))
+            left = program.entry and (not fact.configured or redirected)  # a configuration has no code to migrate
+            if fact.project_npu and fact.migration == "none" and fact.framework == "torch" and left:
+                fact.migration = "left" if shared.isdisjoint(program.paths) else "behind"
+        trained = any(one.entry and one.fact.trains for one in programs)
+        for program in programs:
+            program.is_left_over = trained and not program.entry
+        _agree_on_tensorflow(programs)
+        may_lack_npu = NpuNeed(self.context, programs).may_lack
+        for program in programs:
+            program.may_lack_npu = may_lack_npu
+        for path, part in self.facts.items():
+            near = [program for program in programs if program.fact.trains and path in program.paths]
+            near = [program for program in near if not is_test_file(program.entry)] or near
+            for kind in ("session", "estimator"):
+                for one in cast("list[Session | Estimator]", part.get(kind, [])):
+                    one.reached = self._reached_by(one, near)
+
+    def _reached_by(self, fact: CodeFact, programs: list[Program]) -> HowReached:
+        """How any of some programs reaches a fact in one of their files."""
+        if any(program.surely_runs(fact) for program in programs):
+            return "surely"
+        if programs and fact.path in self._computed_paths:
+            return "maybe"  # what is called of it has a computed name too
+        may = (
+            self._reach(program.entry, program.paths, surely=False).reaches({place_of(fact)}) for program in programs
+        )
+        return "maybe" if any(may) else "no"
+
+    def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
+        index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
+        word = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
+        adapted = any(path.startswith(packages_under_adaptor(self.context)) for path in paths)
+        surely_runs = partial(self._surely_runs, paths=paths, entry=entry)
+        may_run = partial(self._may_run, paths, entry)
+        if word == "unknown" and framework_started_by(entry, self.context.project.root):
+            word = "train"  # by workers that the script starts by name
+        fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs, adapted)
+        fact.ranks = self._ranks(entry)
+        fact.megatron = megatron(index, paths)
+        fact.runtime_v2 = self._has_runtime_v2(entry, index)
+        fact.entry = bool(entry)
+        program = Program(entry, self.context.project.root, paths, index, fact)
+        program.launches = len({launch.fact.path for launch in self._launches.by_entry.get(entry, ()) if launch.sure})
+        program.tests_itself = bool(entry) and _tests_itself(self.context.project.modules[entry])
+        program.started_by = "console_script" if entry in self._installed else "launcher" if program.launches else ""
+        program.surely_runs = surely_runs
+        if entry:
+            program.runs_elsewhere = lambda one: isinstance(one, CodeFact) and of_other_script(one.run_by, entry)
+        if fact.framework == "torch":
+            program.is_of_other_script = lambda one: isinstance(one, CodeFact) and of_other_script(one.run_by, entry)
+        return program
+
+    def _may_run(self, paths: list[str], entry: str, facts: list[Fact], by_name: bool) -> bool:
+        """Whether the program can reach the code of any of these facts; `by_name`: also where only the name of a call
+        is that of a function."""
+        if not entry:
+            return True
+        places = {place_of(fact) for fact in facts if isinstance(fact, CodeFact)}
+        if by_name and self._uses.reaches(places, paths, entry):  # the cheaper question
+            return True
+        return self._reach(entry, paths, surely=False).reaches(places)
+
+    def _surely_runs(self, fact: Fact, paths: list[str], entry: str) -> bool:
+        """Whether an entry script surely reaches a fact; those from other files than Python hold anyhow, but for
+        launchers that may as well not be used: they start other programs only, or several start this one."""
+        if not entry:
+            return True
+        if not isinstance(fact, CodeFact):
+            started = self._started_by.get(fact.path, ())
+            return not started or (entry in started and len(self._launches.by_entry[entry]) == 1)
+        if not surely_runs(fact.run_by) and not self._has_alternatives(fact):
+            return False
+        reach = self._reach(entry, paths, surely=True)
+        return reach.reaches({place_of(fact)}) or self._is_in_every_choice(fact, reach.branches)
+
+    def _is_in_every_choice(self, fact: CodeFact, choices: list[list[Set[Place]]]) -> bool:
+        """Whether one of several looked up classes or functions leads to a fact, and each other one to one like it."""
+        place = place_of(fact)
+        return any(
+            any(place in branch for branch in branches) and all(self._leads_to_alike(fact, one) for one in branches)
+            for branches in (choices if fact.kind in _ALTERNATIVE else ())
+        )
+
+    def _leads_to_alike(self, fact: CodeFact, branch: Set[Place]) -> bool:
+        facts = [one for path in {path for path, _ in branch} for one in self.facts[path].get(fact.kind, ())]
+        alike = [one for one in facts if isinstance(one, CodeFact) and one.get("npu") == fact.get("npu")]
+        return any(place_of(one) in branch and surely_runs(one.run_by) for one in alike)
+
+    @cached_property
+    def _started_by(self) -> dict[str, set[str]]:
+        """By the path of a launcher the entry scripts that it starts."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for entry, launches in self._launches.by_entry.items():
+            for launch in launches:
+                found[launch.fact.path].add(entry)
+        return found
+
+    def _has_alternatives(self, fact: CodeFact) -> bool:
+        """Whether a fact is in a branch that may not run, but each other branch has one of its kind that is like it."""
+        if fact.kind not in _ALTERNATIVE:
+            return False
+        alike = [one for one in self.facts[fact.path].get(fact.kind, ()) if one.get("npu") == fact.get("npu")]
+        scopes = [one.scope for one in alike if isinstance(one, CodeFact)]
+        found = alternatives(fact.scope)
+        return bool(found) and all(
+            any(other in scope.ancestors for other in others for scope in scopes) for _, others in found
+        )
+
+    def _reach(self, entry: str, paths: list[str], surely: bool) -> Reach:
+        graph = sure_calls(self.context) if surely else possible_calls(self.context)
+        starts = [(entry, IMPORTED), (entry, STARTED)]
+        commands = self._installed.get(entry, ())
+        if len(commands) == 1 or not surely:  # which one of several is not known
+            starts += commands
+        return self.context.memoize(("reach", entry, surely), lambda: Reach(graph, entry, paths, starts))
+
+    def _ranks(self, entry: str) -> Literal["many", "one", "unknown"]:
+        """The number of devices that launchers start this entry script on: many, one or unknown."""
+        launchers = {launch.fact.path for launch in self._launches.by_entry.get(entry, ())}
+        counts = [int(size) for path in launchers for size in self._sized.get(path, ()) if size.isdigit()]
+        return "unknown" if not counts else "many" if max(counts) > 1 else "one"
+
+    def _has_runtime_v2(self, entry: str, index: Index) -> bool:
+        """Whether runtime 2.0 is selected for a program, also by launchers that start no script of the project."""
+        for fact in index.named("environment", "ENABLE_RUNTIME_V2"):
+            started = () if isinstance(fact, CodeFact) else self._started_by.get(fact.path, ())
+            if isinstance(fact, EnvironmentVariable) and fact.text == "1" and (not started or entry in started):
+                return True
+        return False
+
+    @cached_property
+    def _installed(self) -> dict[str, set[Place]]:
+        """By the paths of modules that installed commands start, the functions there that these call."""
+        project, found = self.context.project, dict[str, set[Place]]()
+        scripts = (fact for file in project.files for fact in file.facts if isinstance(fact, ConsoleScript))
+        for script in scripts:
+            for module in project.named(script.module):
+                called = found.setdefault(module.path, set())
+                function = module.qualified.get(script.function)
+                called.update([] if function is None else [(module.path, function)])
+        return found
+
+    @cached_property
+    def _sized(self) -> dict[str, set[str]]:
+        """For each launcher the numbers of devices that it sets."""
+        found: dict[str, set[str]] = {}
+        for part in self.other:
+            for name in ("RANK_SIZE", "CM_WORKER_SIZE"):
+                for fact in part.named("environment", name):
+                    found.setdefault(fact.path, set()).add(str(fact.get("value")))
+        return found
+
+    @cached_property
+    def _imported(self) -> set[str]:
+        """The paths of the modules that other modules import."""
+        return {target for path in self.context.project.modules for target in self._imports(path) if target != path}
+
+    def closure(self, module: Module) -> set[str]:
+        """The paths of all project modules that `module` can import, including itself."""
+        seen: set[str] = set()
+        queue = [module.path]
+        while queue:
+            path = queue.pop()
+            if path not in seen:
+                seen.add(path)
+                queue += self._imports(path)
+        return seen
+
+    def _imports(self, path: str) -> list[str]:
+        known = self._next.get(path)
+        if known is None:
+            project = self.context.project
+            computed = [target.path for target in self._computed(project.modules[path])]
+            computed += [target.path for target in self._made_by_name(project.modules[path])]
+            self._computed_paths.update(computed)
+            known = self._next[path] = list(dict.fromkeys((*project.uses(path), *computed)))
+        return known
+
+    def _computed(self, module: Module) -> list[Module]:
+        """Modules imported by ``importlib.import_module("prefix." + name)`` and the like, and those of the classes that
+        Hydra makes as configurations say."""
+        found: list[Module] = []
+        for index in module.calls_where(lambda last: last.endswith(IMPORTERS)):
+            call = call_at(self.context, module, index)
+            if call.written and call.args:
+                found += imported_by_name(call)
+                if not call.args[0].known.exact:
+                    found += modules_of_configurations(self.context, module)
+        made = module.calls_where(lambda last: last in _MAKERS)
+        if any(call_at(self.context, module, index).name.startswith("hydra.") for index in made):
+            found += modules_of_configurations(self.context, module)
+        return found
+
+    def _made_by_name(self, module: Module) -> list[Module]:
+        """Modules of which a class or function is named in a text, as in ``class_name="models.unet.UNet"``, where the
+        project imports by names that are computed."""
+        if not self._imports_by_name:
+            return []
+        values = [record.value for record in module.code.assignments]
+        values += [value for call in module.code.calls for _, value in call.keywords]
+        texts = {value.value for value in values if isinstance(value, Const) and isinstance(value.value, str)}
+        found = []
+        for text in texts:
+            if _DOTTED.match(text):
+                home, _, last = text.rpartition(".")
+                target = self.context.project.find(home, module)
+                if target is not None and target.definition(0, last) >= 0:
+                    found.append(target)
+        return found
+
+    @cached_property
+    def _imports_by_name(self) -> bool:
+        """Whether some module of the project imports modules by names that are computed."""
+        for module in self.context.project.modules.values():
+            for index in module.calls_where(lambda last: last.endswith(IMPORTERS)):
+                call = call_at(self.context, module, index)
+                if call.args and not call.args[0].is_literal:
+                    return True
+        return False
+
+
+def _is_ported(program: Program) -> bool:
+    """Whether a program imports an NPU adapter or is migrated without one."""
+    return program.fact.npu or program.fact.migration in _PORTED
+
+
+def _with_others(fact: ProgramFact, ported: bool, trains_ported: bool) -> bool:
+    """Whether others that do the same as a program are migrated: `ported` is about all programs, `trains_ported` about
+    those that train."""
+    trains = fact.framework == "torch" and fact.trains and fact.entry
+    return trains_ported if trains else ported
+
+
+def _tests_itself(module: Module) -> bool:
+    """Whether the code under ``if __name__ == "__main__"`` calls functions of the module that are named as tests."""
+    tests = {name for block in module.blocks if block.kind == "function" and (name := block.name).startswith("test_")}
+    return any(
+        isinstance(call.callee, Ref) and call.callee.name in tests and home(module, call.block) == STARTED
+        for call in (module.code.calls if tests and module.main_guards else ())
+    )
+
+
+def _ports_itself(program: Program) -> bool:
+    """Whether the entry script itself imports an NPU adapter, and not only modules that it shares with migrated
+    scripts."""
+    return any(f.path == program.entry and is_of_adapter(f.name) for f in program.index.of_kind("import"))
+
+
+def _share_adaptor(programs: list[Program]) -> None:
+    """Code that no entry script imports runs as the training programs do, where all of them run under an adaptor."""
+    facts = [one.fact for one in programs if one.entry and one.fact.framework == "torch" and one.fact.trains]
+    ways = {fact.migration for fact in facts if not is_test_file(fact.path)}
+    for program in programs:
+        if not program.entry and program.fact.framework == "torch" and ways == {"transfer"}:
+            program.fact.migration = "transfer"
+            program.fact.state = state(program.index, "transfer")
+
+
+def _agree_on_tensorflow(programs: list[Program]) -> None:
+    """If all programs with a known TensorFlow version use TensorFlow 2, sets this version for programs without
+    evidence."""
+    facts = [program.fact for program in programs if program.fact.framework == "tensorflow"]
+    if {fact.tensorflow for fact in facts} - {""} == {"2"}:
+        for fact in facts:
+            fact.tensorflow = "2"

@@ -1,0 +1,164 @@
+"""Devices and distribution: device strings, Horovod, strategies, interfaces of the adapter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
+from npulint.model.code.used_results import consumed
+from npulint.model.running.code_facts import CallFact
+from npulint.model.values.context import once_per_file
+from npulint.model.values.cursors import CallSite, Expr, Scope
+from npulint.model.values.walker import walker
+from npulint.recognizers.registry import recognizes
+from npulint.recognizers.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, is_wrapped_by, wrapped
+from npulint.recognizers.tensorflow.towers import is_repeated
+
+# From functions with a device argument to its keyword and position.
+_DEVICE_CALLS = {
+    "tensorflow.device": ("device_name_or_function", 0),
+    "tensorflow.Graph().device": ("device_name_or_function", 0),
+    "tensorflow.train.replica_device_setter": ("worker_device", 2),
+    "tensorflow.nn.rnn_cell.DeviceWrapper": ("device", 1),
+    "tensorflow.contrib.rnn.DeviceWrapper": ("device", 1),
+}
+_GPU = lazy_compile(r"gpu|cuda", re.IGNORECASE)
+Stack = Literal["horovod", "tf.distribute", "npu", "tpu"]
+_STACKS: tuple[tuple[Stack, re.Pattern[str]], ...] = (
+    ("horovod", lazy_compile(r"^horovod\.")),
+    (
+        "tf.distribute",
+        lazy_compile(
+            r"^tensorflow\.(?:contrib\.)?distribute\.|^tensorflow\.train\.(?:SyncReplicasOptimizer|Server|ClusterSpec)$"
+        ),
+    ),
+    (
+        "npu",
+        lazy_compile(
+            r"^npu_bridge\.npu_init\.(?:NPUDistributedOptimizer|npu_distributed_optimizer_wrapper|npu_tf_optimizer|npu_keras_optimizer|npu_allreduce|hccl_ops\.\w+|NPUBroadcastGlobalVariables\w+|get_(?:npu_)?(?:local_)?rank_\w+|npu_strategy\.\w+)$|^(?:npu_bridge\.)?hccl\.|^npu_device\.distribute\.[\w.]+$"
+        ),
+    ),
+    ("tpu", lazy_compile(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
+)
+_STACKED = ("tensorflow.", "horovod.", "npu_bridge.", "hccl.", "npu_device.")  # prefixes of their names
+What = Literal["init", "rank", "optimizer", "broadcast", "strategy", "allreduce", "other"]
+_WHAT: tuple[tuple[What, re.Pattern[str]], ...] = (
+    ("optimizer", lazy_compile(r"Optimizer$|optimizer(?:_wrapper)?$")),
+    ("broadcast", lazy_compile(r"roadcast")),
+    ("init", lazy_compile(r"init|shutdown")),
+    ("rank", lazy_compile(r"rank|size$")),
+    ("allreduce", lazy_compile(r"all_?reduce|all_?gather|reduce_scatter")),
+    ("strategy", lazy_compile(r"Strategy$")),
+)
+
+
+@fact_kind("device")
+class DeviceText(CallFact):
+    """A string names the device for operations; the name is the string, or several strings separated by slashes."""
+
+    computed: bool
+    """Whether the text is computed."""
+    written: Literal["literal", "computed", "elsewhere"]
+    """How the text is written: as a literal in the call, there with literal parts that name a GPU, or elsewhere."""
+
+    @attribute
+    def via(self) -> str:
+        """The canonical name of the function that gets the text."""
+        return self.call.name
+
+    @attribute
+    def gpu(self) -> bool:
+        """Whether it names a GPU."""
+        return _GPU.search(self.name) is not None
+
+    @attribute
+    def tower(self) -> bool:
+        """Whether it is the device scope of one of several towers."""
+        return is_repeated(self.call)
+
+
+@recognizes(*_DEVICE_CALLS)
+def device_texts(call: CallSite) -> Iterator[DeviceText]:
+    """Device strings, also partly computed ones."""
+    value = call.argument(*_DEVICE_CALLS[call.name])
+    if value is None:
+        return
+    known, parts = value.known, _texts(value)
+    texts = [text for text in known.values if isinstance(text, str)] or parts
+    if not known.exact:
+        texts += [text for text in _returned(value) if text not in texts]
+    if texts:
+        computed: Literal["computed", "elsewhere"] = "computed" if _GPU.search(" ".join(parts)) else "elsewhere"
+        yield DeviceText(call, " / ".join(texts), not known.exact, "literal" if value.is_literal else computed)
+
+
+@walker(depth=3, otherwise=list)
+def _returned(value: Expr) -> list[str]:
+    """The literal parts of texts that a function of the project may give back, also to callers that hand them on."""
+    handed_to = value.passed_to
+    if handed_to is not None:
+        given = [one for _, one in handed_to.passed(value.written) if one is not None]
+        return [text for one in given for text in _returned(one)]
+    made = value.call
+    function = None if made is None else made.target
+    if function is None or function.kind != "function":
+        return []
+    given = [one for back in function.returns for one in (back, *(kept.value for kept in back.assignments[:2]))]
+    return list(dict.fromkeys(text for one in given for text in _texts(one)))
+
+
+@fact_kind("distribution")
+class DistributionCall(CallFact):
+    """A function or class for distributed training is called; the name is its canonical name."""
+
+    stack: Stack
+    """The distribution stack: horovod, tf.distribute, the adapter's, or that for TPUs."""
+
+    @attribute
+    def what(self) -> What:
+        """The purpose of the function."""
+        last = self.name.rpartition(".")[2]
+        return next((what for what, pattern in _WHAT if pattern.search(last)), "other")
+
+    @attribute
+    def wraps_scaled(self) -> bool:
+        """Whether it wraps an optimizer that already scales the loss."""
+        inner = wrapped(self.call)
+        return inner is not None and is_wrapped_by(inner, LOSS_SCALE_OPTIMIZERS)
+
+    @attribute
+    def kept(self) -> bool:
+        """Whether its result is used."""
+        return self.call.index in _consumed(self.scope)
+
+
+@once_per_file
+def _consumed(scope: Scope) -> set[int]:
+    """The calls of a file whose results are used."""
+    return consumed(scope.module)
+
+
+def _is_distributed(name: str) -> bool:
+    may_be = name.startswith(_STACKED) or name.endswith(".TPUClusterResolver")
+    return may_be and name not in _DEVICE_CALLS and any(pattern.search(name) for _, pattern in _STACKS)
+
+
+@recognizes(matching=_is_distributed)
+def distribution_calls(call: CallSite) -> list[DistributionCall]:
+    """Calls of interfaces for distributed training."""
+    name = call.name
+    return [DistributionCall(call, name, next(stack for stack, pattern in _STACKS if pattern.search(name)))]
+
+
+@walker(depth=7, otherwise=list)
+def _texts(value: Expr) -> list[str]:
+    """The literal parts of a computed text (``'/gpu:%d' % i``, f-strings, ``.format``)."""
+    if value.is_literal:
+        return [value.text] if isinstance(value.literal, str) else []
+    call = value.call
+    parts = value.operands() if call is None else call.callee.operands(".")[:1]
+    return [text for part in parts for text in _texts(part)]

@@ -1,0 +1,231 @@
+"""Settings: the same facts for ``parameter_map["k"].b = v``, ``NPURunConfig(k=v)``, ``global_options().k = v`` and
+ConfigProto fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.facts.attributes import Flag, attribute
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact
+from npulint.model.programs import adapter
+from npulint.model.programs.adapter_settings import AdapterSetting, Setting
+from npulint.model.running.situations import ANY, Situation, situations, written_for
+from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
+from npulint.model.values.text_type import is_text
+from npulint.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.recognizers.tensorflow.parameter_maps import MapEntry, map_entries
+from npulint.recognizers.tensorflow.protos import place_of, protos_of
+from npulint.recognizers.tensorflow.run_configs import keyword_arguments
+
+_PLAIN = lazy_compile(r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$")
+_ENCODERS = frozenset(("as_bytes", "bytes", "as_text", "str"))
+_NPU_OPTIONS = lazy_compile(r"^(?P<root>.+?)(?:\.npu_device)?\.global_options\(\)\.(?P<key>[\w.]+)$")
+_PROTO_FIELDS = ("rewrite_options", "optimizer_options", "gpu_options")
+_PROTO_DIRECT = frozenset(("allow_soft_placement", "log_device_placement"))
+_CONFIG_CALLS = {
+    "tensorflow.GPUOptions": "gpu_options",
+    "tensorflow.OptimizerOptions": "optimizer_options",
+    "tensorflow.ConfigProto": "config_proto",
+}
+
+
+@fact_kind("setting")
+class SessionKey(AdapterSetting, kw_only=True):
+    """An option of a custom optimizer is set: ``op.parameter_map["precision_mode"].s = b"…"``."""
+
+    via: Literal["session_key"] = "session_key"
+    field: str
+    """The assigned field: s (text), b (bool), i (int) or f (float)."""
+    entry: str
+    """The place of the custom optimizer; empty if unknown."""
+    _root: str
+
+    @property
+    def is_incomplete(self) -> bool:
+        """See `AdapterSetting.is_incomplete`."""
+        return self.feeds_run_config != "no"
+
+    @attribute
+    def key(self) -> str:
+        """The key in the map."""
+        return self.name
+
+    @attribute
+    def root(self) -> str:
+        """The custom optimizer as written, or unknown."""
+        return self._root if _PLAIN.match(self._root) else "unknown"
+
+    @attribute
+    def text(self) -> bool:
+        """Whether the value is a str instead of bytes."""
+        return is_text(self._expr)
+
+    @attribute
+    def literal(self) -> bool:
+        """Whether the value is a literal, possibly with ``.encode()``."""
+        return _is_literal(self._expr)
+
+    @attribute
+    def feeds_run_config(self) -> Flag:
+        """Whether an NPURunConfig uses the ConfigProto of the custom optimizer."""
+        return self._options.feeds_run_config(self.entry)
+
+    @attribute
+    def in_run_config(self) -> bool:
+        """Whether some NPURunConfig of the project sets the option as well."""
+        return self._options.is_in_run_config(self.name)
+
+    @attribute
+    def field_ok(self) -> Literal["yes", "no", "outdated", "unknown"] | None:
+        """Whether the adapter reads the option from this field: yes, no, outdated (older adapters do) or unknown."""
+        return None if self._known is None else adapter.field_fits(self.field, self._known[0])
+
+    @attribute
+    def type_ok(self) -> Flag | None:
+        """Whether the field accepts the type of the value; unknown for a field that the adapter does not read."""
+        if self._known is None:
+            return None
+        field = self._known[0].field
+        is_other = self.field != field or (field == "s" and self.text)
+        return "unknown" if is_other else adapter.field_takes(self.value, field)
+
+    @attribute
+    def expected_type(self) -> str | None:
+        """The type of the option's field."""
+        return None if self._known is None else adapter.expected_type(self._known[1], self._known[0].field)
+
+
+@fact_kind("setting")
+class GlobalOption(AdapterSetting, kw_only=True):
+    """An option is set for TensorFlow 2: ``npu_device.global_options().precision_mode = …``."""
+
+    via: Literal["npu_options"] = "npu_options"
+
+    @property
+    def entry(self) -> None:
+        """None: there is one set of options."""
+
+    @attribute
+    def literal(self) -> bool:
+        """Whether the value is a literal, possibly with ``.encode()``."""
+        return _is_literal(self._expr)
+
+
+@fact_kind("setting")
+class ProtoField(Setting):
+    """A field of a ConfigProto, or of its options, is assigned; the name is like ``gpu_options.allow_growth``."""
+
+    via: Literal["proto"] = "proto"
+
+
+@fact_kind("setting")
+class ProtoArgument(Setting, kw_only=True):
+    """A field of a ConfigProto, or of its options, is set by an argument."""
+
+    via: Literal["proto"] = "proto"
+    field: str = ""
+    """Empty: only session keys have one. Assigned settings do not have this attribute."""
+    entry: str = ""
+    """The place of the call; empty for graph optimizer passes, which are set by a dict."""
+
+    @attribute
+    def key(self) -> str:
+        """The name of the argument."""
+        return self.name.rpartition(".")[2]
+
+    @attribute
+    def literal(self) -> bool:
+        """Whether the value is a literal."""
+        return self._expr.is_literal
+
+
+@recognizes_in_modules
+def assigned_settings(module: Scope) -> Iterator[Fact]:
+    """The settings that a module makes by assignment."""
+    for records in module.module.dotted.values():
+        for record in records:
+            yield from _assigned(assignment_at(module.context, module.module, record))
+
+
+def _assigned(one: AssignmentSite) -> Iterator[Setting]:
+    target = one.target
+    entries = map_entries(one)
+    if entries is not None:
+        yield from (_session_key(one, entry) for entry in entries)
+        return
+    if target.endswith(".*"):
+        for name, situation in situations(one.computed_key) if _holds_settings(one, target[:-2]) else ():
+            yield from _of_field(one, f"{target[:-1]}{name}", situation)
+        return
+    yield from _of_field(one, target, ANY)
+
+
+def _holds_settings(one: AssignmentSite, head: str) -> bool:
+    """Whether attributes of an object are settings: most objects that ``setattr`` fills are the project's own."""
+    meaning = one.leading(head).name
+    return head.rpartition(".")[2] in _PROTO_FIELDS or "global_options()" in meaning or "ConfigProto" in meaning
+
+
+def _of_field(one: AssignmentSite, target: str, situation: Situation) -> Iterator[Setting]:
+    """The setting made by assigning an attribute."""
+    value, derived = written_for(one.value, situation), one.is_call or bool(situation.rounds)
+    match = _NPU_OPTIONS.match(target) if ".global_options()." in target else None
+    if match:
+        yield GlobalOption(one.scope, one.span, match["key"], value, situation, derived)
+        return
+    head, _, last = target.rpartition(".")
+    holder = head.rpartition(".")[2]
+    if holder in _PROTO_FIELDS:
+        yield ProtoField(one.scope, one.span, f"{holder}.{last}", value, situation, derived)
+    elif head and (last in _PROTO_DIRECT or "global_options" not in head):
+        yield from _of_object(one, head, last, situation)
+
+
+def _session_key(one: AssignmentSite, entry: MapEntry) -> SessionKey:
+    protos, situation = protos_of(one.scope.context), entry.situation
+    place = next((found for owner in entry.optimizers if (found := protos.entry_of(owner))), "")
+    value, derived = written_for(one.value, situation), bool(situation.rounds)
+    return SessionKey(
+        one.scope, one.span, entry.key, value, situation, derived, field=entry.field, entry=place, _root=entry.root
+    )
+
+
+def _of_object(one: AssignmentSite, head: str, last: str, situation: Situation) -> Iterator[Setting]:
+    """The setting made by assigning the attribute `last` of an object that is only known by its canonical name."""
+    meaning = one.leading(head).name
+    value, derived = written_for(one.value, situation), one.is_call or bool(situation.rounds)
+    if meaning.startswith("npu_device.") and "global_options()" in meaning and head.partition(".")[0]:
+        inner = meaning.partition("global_options()")[2].strip(".")
+        yield GlobalOption(one.scope, one.span, f"{inner}.{last}".strip("."), value, situation, derived)
+    elif last in _PROTO_DIRECT and "ConfigProto" in meaning:
+        yield ProtoField(one.scope, one.span, f"config_proto.{last}", value, situation, derived)
+
+
+@recognizes(*_CONFIG_CALLS)
+def proto_arguments(call: CallSite) -> Iterator[ProtoArgument]:
+    """The fields of ConfigProto and of its options that a call sets."""
+    prefix, entry = _CONFIG_CALLS[call.name], place_of(call)
+    for name, value, span in keyword_arguments(call):
+        yield ProtoArgument(call.scope, span, f"{prefix}.{name}", value, entry=entry)
+
+
+@recognizes("tensorflow.config.optimizer.set_experimental_options")
+def graph_passes(call: CallSite) -> Iterator[ProtoArgument]:
+    """``set_experimental_options({"constant_folding": False})``: the passes of rewrite_options, as booleans."""
+    passed = call.argument("options", 0)
+    values = [] if passed is None else [passed, *(one.value for one in passed.assignments)]
+    for table in [value for value in values if value.is_dict][:1]:
+        for key, value in table.entries:
+            if key is not None and isinstance(key.literal, str):
+                yield ProtoArgument(call.scope, call.span, f"rewrite_options.{key.literal}", value)
+
+
+def _is_literal(value: Expr) -> bool:
+    """Whether a value is a literal, possibly with ``.encode()``."""
+    call = value.call
+    if call is None:
+        return value.is_literal
+    return call.written.rpartition(".")[2] in _ENCODERS and bool(call.args) and call.args[0].is_literal

@@ -1,0 +1,117 @@
+"""Device texts in expressions: the devices that an expression may name, and whether it depends on CUDA."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.facts.code import CallResult, Code, Const, Ref, Value
+from npulint.facts.walk import parts_of
+from npulint.model.running.npu_server import npu_server
+from npulint.model.values.cursors import Expr
+from npulint.model.values.walker import walker
+from npulint.recognizers.torch.device_names import AVAILABLE
+
+DEVICE = lazy_compile(r"^(?:cuda|npu)(?::\d+)?$")
+_COMPOSED = lazy_compile(r"^(?:cuda|npu)(?::(?! )|\{|%|$)")
+_DEVICES = ("cuda", "npu")
+_BEGINNINGS = frozenset(("cuda", "npu", "npu:"))
+_NAME = lazy_compile(
+    r"(?:^|[._])(?:(?:\w+_)?(?:device|devices|dev|device_type|device_name|device_str)|map_location|maplocation|accelerator|loc)\]?$",
+    re.IGNORECASE,
+)
+_CHOICES = ("if", "or", "and")
+_COMPOSING = frozenset((*_CHOICES, "+", "%", "join"))
+_TEXT_CALLS = frozenset(("format", "str"))
+
+
+@walker(depth=7, otherwise=list)
+def leaves(value: Expr, inner: bool = False, anywhere: bool = False) -> list[str]:
+    """The possible device texts of an expression, computed ones by their literal prefix; `inner`: it is part of another
+    expression; `anywhere`: also those that are not chosen on an NPU server, which costs less."""
+    if isinstance(value.literal, str):
+        return [value.literal]
+    operands = value.operands()
+    if value.operator in _CHOICES:
+        chosen = value.operands() if anywhere else _possible(value)
+        return [text for one in chosen for text in leaves(one, True, anywhere)]
+    if value.operator in ("+", "%", "join") and operands:
+        return [f"{text}…" if value.operator == "+" else text for text in leaves(operands[0], True, anywhere)]
+    call = value.call
+    if call is None:
+        return []
+    holder = call.callee.attribute
+    if holder is not None and holder[1] == "format":
+        return leaves(value.sibling(holder[0].value), True, anywhere)
+    if call.args and (call.written == "str" or (inner and call.last == "device")):
+        return leaves(value.sibling(call.record.args[0]), True, anywhere)
+    return []
+
+
+def _possible(choice: Expr) -> list[Expr]:
+    """What a choice may give on an NPU server; all of it where it gives the CPU there, since a GPU was meant."""
+    if choice.operator != "if":
+        return choice.operands()
+    server = npu_server(choice.context)
+    test, chosen, other = choice.operands()
+    found = server.truth(test)
+    if found is None or server.value(chosen if found else other).values in ((), ("cpu",)):
+        return [chosen, other]
+    return [chosen if found else other]
+
+
+def device_text(value: Expr) -> str:
+    """The CUDA device, else the NPU, that an expression may name; empty if it names none."""
+    if value.is_literal:
+        return value.text if value.text[:4] in _BEGINNINGS and DEVICE.match(value.text) else ""
+    if value.written:  # most values that are no literals
+        return ""
+    if value.is_display or value.is_dict:
+        found = list(map(device_text, value.items or [entry for _, entry in value.entries]))
+    elif value.operator in _COMPOSING or (value.call is not None and value.call.last in _TEXT_CALLS):
+        named = any(map(_COMPOSED.match, leaves(value, False, True)))
+        found = [text for text in leaves(value) if _COMPOSED.match(text)] if named else []
+    else:
+        return ""
+    return next((text for text in found if text.startswith("cuda")), "") or next(filter(None, found), "")
+
+
+def may_say_device(value: Value, code: Code, depth: int = 4) -> bool:
+    """Whether an expression, or an argument of a call in it, has a text that begins as a device does: without one it
+    names none. Asks nothing of the project, unlike `device_text`."""
+    queue = [value]
+    for part in queue:
+        kind = part.__class__
+        if kind is Ref:  # most values
+            continue
+        if kind is Const:
+            if part.value.__class__ is str and part.value.startswith(_DEVICES):  # type: ignore[union-attr]
+                return True
+        elif isinstance(part, CallResult):
+            call = code.calls[part.call] if depth else None
+            if call is not None and any(may_say_device(one, code, depth - 1) for one in (call.callee, *call.args)):
+                return True
+        else:
+            queue += parts_of(part)
+    return False
+
+
+def names_cuda(value: Expr) -> bool:
+    """Whether an expression may name a CUDA device."""
+    return device_text(value).startswith("cuda")
+
+
+def is_device_name(name: str) -> bool:
+    """Whether a name (``self.device``, ``map_location``) is customary for a device."""
+    return _NAME.search(name) is not None
+
+
+@walker(depth=7, otherwise=bool)
+def asks_cuda(value: Expr) -> bool:
+    """Whether a condition depends on ``torch.cuda.is_available()``, also through names."""
+    call = value.call
+    if call is not None:
+        return call.name in AVAILABLE or any(asks_cuda(value.sibling(one)) for one in call.record.args)
+    if value.written:
+        return any(asks_cuda(one.value) for one in value.assignments[:4])
+    return any(map(asks_cuda, value.operands()))

@@ -1,0 +1,106 @@
+"""Which tensors of PyTorch are certainly float16: cast to it, or given by operations that autocast computes in it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from npulint.model.values.cursors import CallSite, Expr, scope_named
+from npulint.model.values.half_range import number
+from npulint.model.values.walker import walker
+from npulint.recognizers.torch.operations import operation
+
+Half = Literal["cast", "autocast", "unknown"]
+
+HALVES = ("torch.float16", "torch.half", "torch.HalfTensor")
+"""The canonical names of float16."""
+_LOWERED = frozenset(  # autocast computes these in float16
+    """matmul bmm mm mv addmm addbmm baddbmm einsum linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d
+    conv_transpose3d""".split()
+)
+_LOWERED_MODULES = frozenset(
+    f"torch.nn.{name}" for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d".split()
+)
+_SAME_MODULES = frozenset(  # these give the type of their input
+    f"torch.nn.{name}"
+    for name in """Sigmoid Tanh ReLU LeakyReLU ReLU6 Dropout Dropout2d Identity Flatten BatchNorm1d BatchNorm2d
+    MaxPool2d AdaptiveAvgPool2d AvgPool2d""".split()
+)
+_SAME = frozenset(  # these give the type of their first argument, in autocast as well
+    """repeat view reshape unsqueeze expand contiguous transpose permute squeeze flatten detach clone npu cuda [] neg
+    abs relu relu6 sigmoid tanh sqrt square clamp clamp_min clamp_max clip mean var std max amax dropout
+    masked_fill leaky_relu""".split()
+)
+_JOINT = frozenset("add sub mul div maximum minimum".split())  # the wider type of their arguments
+_TYPED = frozenset(("float", "double", "bfloat16", "to", "type"))
+
+
+def cast_to(call: CallSite) -> str:
+    """half or bfloat16 if a call of ``to`` names that dtype, else empty."""
+    dtype = call.argument("dtype")
+    for value in (*call.args, *(() if dtype is None else (dtype,))):
+        if value.written.rpartition(".")[2] in ("float16", "half", "HalfTensor", "bfloat16"):
+            name = value.name
+            return "half" if name in HALVES else "bfloat16" if name == "torch.bfloat16" else ""
+    return ""
+
+
+@walker(depth=12, otherwise=lambda: "unknown", steps=200)
+def half_by(value: Expr) -> Half:
+    """What certainly made a tensor float16: a cast, or the list of autocast if that is on."""
+    if value.written:
+        assigned = value.assignments
+        if len(assigned) == 1 and assigned[0].target == value.written:
+            return half_by(assigned[0].value)
+    call = value.call
+    found = _of_call(call) if call is not None else None
+    return found or _of_operation(value)
+
+
+def _of_call(call: CallSite) -> Half | None:
+    """What a call says of the type of its result; None if that depends on its arguments."""
+    last = call.last
+    if last == "half" or (last in ("to", "type") and cast_to(call) == "half"):
+        return "cast"
+    if last in _TYPED:
+        return "unknown"
+    dtype = call.argument("dtype")
+    if dtype is not None:
+        return "cast" if dtype.written and dtype.name in HALVES else "unknown"
+    return _of_module(call) if call.name.endswith("()") else None
+
+
+def _of_module(call: CallSite) -> Half | None:
+    """What made the result of calling a module: of ``nn.Sequential`` its last layers decide, of a project's own module
+    what its ``forward`` returns."""
+    kind = call.name[:-2]
+    if kind == "torch.nn.Sequential":
+        makers = call.callee.sites
+        return _of_layers(makers[0]) if len(makers) == 1 else "unknown"
+    owner = scope_named(call.context, kind) if ":" in kind else None
+    forward = None if owner is None else owner.definition("forward")
+    if forward is not None:
+        found = {half_by(one) for one in forward.returns}
+        return found.pop() if len(found) == 1 else "unknown"
+    return "autocast" if kind in _LOWERED_MODULES else None
+
+
+def _of_layers(made: CallSite) -> Half:
+    """What makes the result of a sequence of layers float16."""
+    names = [one.call.name if one.call is not None else "?" for one in reversed(made.args)]
+    decisive = next((name for name in names if name not in _SAME_MODULES), "?")
+    return "autocast" if decisive in _LOWERED_MODULES else "unknown"
+
+
+def _of_operation(value: Expr) -> Half:
+    found = operation(value)
+    if found is None:
+        return "unknown"
+    if found.op in ("matmul", *_LOWERED):
+        return "autocast"
+    if found.op in _SAME and found.inputs:
+        return half_by(found.inputs[0])
+    if found.op not in _JOINT:
+        return "unknown"
+    tensors = [half_by(one) for one in found.inputs if number(one) is None]
+    kinds = set(tensors)
+    return "unknown" if "unknown" in kinds or not kinds else "autocast" if "autocast" in kinds else "cast"

@@ -1,0 +1,92 @@
+"""What becomes of a program when one of its imports fails: the handlers of the ``try`` around it decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from npulint.model.values.cursors import Scope
+from npulint.model.values.walker import memoized
+
+Failure = Literal["stops", "handled", "unnoticed"]
+_IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException"))
+_FUNCTIONS = ("function", "lambda")
+_REPORTING = frozenset("print warn warning error info debug exception critical log write format".split())
+_LEAVING = frozenset(("exit", "_exit", "quit"))
+
+
+def on_failure(scope: Scope) -> Failure:
+    """What follows where an import in a block fails: the program ``stops``, the failure is ``handled``, or it passes
+    ``unnoticed`` until something uses the missing name."""
+    for around in scope.ancestors:
+        if around.kind in _FUNCTIONS:
+            break
+        if around.kind == "try":
+            found = after_failure(around)
+            if found != "stops":
+                return found
+    return "stops"
+
+
+@memoized(meanwhile=lambda: "handled")
+def after_failure(tried: Scope) -> Failure:
+    """The same for what a ``try`` imports directly."""
+    handler = next((one for one in _handlers(tried) if _catches_imports(one)), None)
+    if handler is None or _leaves(handler):
+        return "stops"
+    return "unnoticed" if _only_reports(handler) and not _binds(tried) else "handled"
+
+
+def _handlers(tried: Scope) -> Iterator[Scope]:
+    """The handlers of a ``try``, in order."""
+    for block in range(tried.block + 1, len(tried.module.blocks)):
+        record = tried.module.blocks[block]
+        if record.parent == tried.record.parent:
+            if record.kind == "except":
+                yield tried.at(block)
+            elif record.kind == "try":
+                return
+
+
+def _catches_imports(handler: Scope) -> bool:
+    """Whether a handler is entered when an import fails."""
+    caught = {name.rpartition(".")[2] for name in handler.test.written_names}
+    return not caught or not caught.isdisjoint(_IMPORT_ERRORS)
+
+
+def _leaves(handler: Scope) -> bool:
+    """Whether a handler surely ends the program: it raises or exits."""
+    module = handler.module
+    raises = any(one.block == handler.block and one.kind == "raise" for one in module.code.exits)
+    return raises or any(module.code.calls[call].block == handler.block for call in module.calls_of(*_LEAVING))
+
+
+def _only_reports(handler: Scope) -> bool:
+    """Whether all that a handler does is to print or log something."""
+    module, inside = handler.module, _inside(handler)
+    code = module.code
+    blocks = (
+        *(one.block for one in code.assignments),
+        *(one.block for one in code.imports),
+        *(one.block for one in code.exits),
+    )
+    if not inside.isdisjoint(blocks):
+        return False
+    called = (index for index, call in enumerate(code.calls) if call.block in inside)
+    return all(module.callee_name(index) in _REPORTING for index in called)
+
+
+def _binds(tried: Scope) -> bool:
+    """Whether a ``try`` notes by an assignment that its imports have succeeded."""
+    inside = _inside(tried)
+    return any(one.block in inside for one in tried.module.code.assignments)
+
+
+def _inside(scope: Scope) -> set[int]:
+    """The blocks within a block, itself included."""
+    blocks = scope.module.blocks
+    found = {scope.block}
+    for block in range(scope.block + 1, len(blocks)):
+        if blocks[block].parent in found:
+            found.add(block)
+    return found

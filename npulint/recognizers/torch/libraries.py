@@ -1,0 +1,150 @@
+"""Libraries that need a GPU or an Ascend build: their imports, and whether they are used."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from npulint.data.libraries import LibraryGroup, Works, library, library_roots
+from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.code import Import
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Span
+from npulint.model.running.adaptors import stands_in_for
+from npulint.model.running.code_facts import PlaceFact
+from npulint.model.running.code_places import written_values
+from npulint.model.running.npu_server import npu_server
+from npulint.model.values.cursors import Scope
+from npulint.recognizers.registry import recognizes_in_modules
+from npulint.recognizers.torch.execution_order import Placed, placed
+from npulint.recognizers.torch.import_failures import Failure, on_failure
+
+
+@fact_kind("library")
+class LibraryImport(PlaceFact):
+    """A library that needs a GPU, or an Ascend build, is imported; the name is the library."""
+
+    member: str
+    """The imported member."""
+    group: LibraryGroup
+    """The purpose: libraries of one group have the same substitute."""
+    works: Works
+    """Whether it works on the NPU."""
+    substitute: str
+    """What replaces it, or nothing."""
+    record: Import
+
+    @attribute
+    def placed(self) -> Placed:
+        """Where the import is: at the top, or in code that may not run or may catch its failure."""
+        return placed(self.scope)
+
+    @attribute
+    def failure(self) -> Failure:
+        """What follows where the import fails: the program stops, the failure is handled, or it passes unnoticed until
+        the name is used."""
+        found = on_failure(self.scope)
+        tried = self.scope.block  # what stands in the same block is not reached
+        if found == "unnoticed" and all(tried in use.scope.module.ancestors(use.scope.block) for use in _uses(self)):
+            return "handled"
+        return found
+
+    @attribute
+    def runs(self) -> Flag:
+        """Whether the import runs on an NPU server, as far as that depends on the machine."""
+        return npu_server(self.scope.context).runs(self.scope, self.span.line)
+
+    @attribute
+    def used(self) -> Flag:
+        """Whether the module uses the imported name."""
+        if self.record.name == "*":
+            return "unknown"
+        module, written = self.scope.module, self.record.alias or self.member
+        if any(_is_of(name, self.member) for name in self.scope.context.names.of_calls(module)):
+            return "yes"
+        return flag(any(_is_of(name, written) for name in _names(self.scope.at(0))))
+
+
+@fact_kind("library_use")
+class LibraryUse(PlaceFact):
+    """Something of such a library is called or assigned where its import binds a name; the name is the library."""
+
+    group: LibraryGroup
+    """The purpose: libraries of one group have the same substitute."""
+    works: Works
+    """Whether it works on the NPU."""
+    _imported: Scope
+
+    @attribute
+    def placed(self) -> Placed:
+        """Where the import is: at the top, or in code that may not run or may catch its failure."""
+        return placed(self._imported)
+
+
+def _is_of(name: str, library: str) -> bool:
+    """Whether a dotted name is a library or one of its members."""
+    return name == library or name.startswith(f"{library}.")
+
+
+def _names(module: Scope) -> Iterator[str]:
+    """The names that a module uses without a call: in values, as base classes and decorators."""
+    yield from (one.name for one in module.module.code.name_uses)
+    yield from (name for value in written_values(module) for name in value.written_names)
+    for scope in module.blocks_of("class", "function"):
+        yield from (one.written for one in (*scope.bases, *scope.decorators))
+
+
+@recognizes_in_modules
+def libraries(module: Scope) -> Iterator[LibraryImport | LibraryUse]:
+    """The imports of recorded libraries that are not modules of the project, and where they are used."""
+    for found in _library_imports(module):
+        yield found
+        if found.works != "yes" and found.record.name != "*":
+            yield from _uses(found)
+
+
+def _uses(found: LibraryImport) -> Iterator[LibraryUse]:
+    """The calls and assignments of what an import binds, in its function or module."""
+    written, around = found.record.alias or found.member, found.scope.routine
+    module = found.scope.at(0)
+    uses = [(call.scope, call.span) for call in module.all_calls if _is_of(call.written, written)]
+    uses += [(one.scope, one.span) for one in module.assignments if _is_of(one.value.written, written)]
+    for scope, span in uses:
+        if scope.is_inside(around):
+            yield LibraryUse(scope, span, found.name, found.group, found.works, found.scope)
+
+
+def _library_imports(module: Scope) -> Iterator[LibraryImport]:
+    """The imports of recorded libraries that are not modules of the project, and that no adaptor stands in for."""
+    seen: set[tuple[str, int]] = set()
+    for record in module.module.code.imports:
+        if record.level or record.module.partition(".")[0] not in library_roots():
+            continue
+        name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
+        known = library(name)
+        if known is None or (known.name, record.line) in seen or _is_in_project(module, record, known.name):
+            continue
+        seen.add((known.name, record.line))
+        if known.works == "no" and stands_in_for(module.context, name):
+            continue
+        span = Span.of(record)
+        scope = module.at(record.block)
+        yield LibraryImport(scope, span, known.name, name, known.group, known.works, known.substitute, record)
+
+
+def _is_in_project(module: Scope, record: Import, library: str) -> bool:
+    """Whether an import resolves to the project, or the project contains a package of that name: a stub, or an adapted
+    copy."""
+    context, root = module.context, library.partition(".")[0]
+    key = ("library in project", module.module.folder, root)
+    found = context.memoize(key, lambda: context.project.find(root, module.module))
+    if found is not None and _is_submodule(module, found.path):
+        return False
+    return bool(context.project.imported(module.module, record)) or (root != "torch" and found is not None)
+
+
+def _is_submodule(module: Scope, path: str) -> bool:
+    """Whether the file at `path` belongs to a package other than the one of `module`: its plain name does not import
+    it (``accelerate/utils/transformer_engine.py``)."""
+    holder = posixpath.dirname(path.removesuffix("/__init__.py"))
+    return holder != module.module.folder and posixpath.join(holder, "__init__.py") in module.context.project.modules

@@ -1,0 +1,157 @@
+"""Gradient scalers of PyTorch: their construction, and the calls of their methods."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.kinds import fact_kind
+from npulint.facts.values import truth
+from npulint.model.running.code_facts import CallFact
+from npulint.model.values.cursors import CallSite
+from npulint.recognizers.registry import recognizes
+from npulint.recognizers.torch.accumulation import Part, part_of
+from npulint.recognizers.torch.receiver_types import makers
+
+# Functions of libraries that open an autocast context, for CUDA unless they are given another device.
+HELPERS = ("ultralytics.utils.torch_utils.autocast",)
+_SCALERS = frozenset(("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler"))
+_SCALER_USES = frozenset(("scale", "step", "update", "unscale_", "load_state_dict"))
+_SCALER = lazy_compile(r"GradScaler\(\)$|(?:^|[._?])(?:\w*grad_?)?(?:fp16_|amp_|loss_)?scaler$")
+ArgumentFlag = Literal["yes", "no", "missing", "unknown"]
+
+
+@recognizes(*_SCALERS)
+@fact_kind("grad_scaler")
+class GradientScaler(CallFact):
+    """A gradient scaler is created; the name is its canonical constructor."""
+
+    @attribute
+    def device(self) -> str:
+        """The device type that it is for: cuda, npu, cpu, another one or unknown."""
+        return device(self.call)
+
+    @attribute
+    def enabled(self) -> Flag:
+        """Whether it is enabled."""
+        return enabled(self.call)
+
+    @attribute
+    def dynamic(self) -> ArgumentFlag:
+        """Whether it scales dynamically, by its argument of that name (``torch.npu``)."""
+        return argument_flag(self.call, "dynamic")
+
+    @attribute
+    def positional(self) -> int:
+        """The number of positional arguments."""
+        return 0 if any(value.operator == "star" for value in self.call.args) else len(self.call.args)
+
+    @attribute
+    def first(self) -> Literal["text", "other", "none"]:
+        """The kind of the first positional argument."""
+        if not self.call.args:
+            return "none"
+        return "text" if isinstance(self.call.args[0].single, str) else "other"
+
+    @attribute
+    def alternative(self) -> bool:
+        """Whether the same name, or the same call in another branch, means the NPU's."""
+        return alternative(self.call)
+
+
+def _is_use(name: str) -> bool:
+    head, _, last = name.rpartition(".")
+    return last in _SCALER_USES and name not in _SCALERS and _SCALER.search(head) is not None
+
+
+@recognizes(matching=_is_use)
+@fact_kind("scaler_use")
+class ScalerUse(CallFact):
+    """A method of a gradient scaler is called; the name is the method."""
+
+    def __post_init__(self) -> None:
+        self.name = self.name.rpartition(".")[2]
+
+    @attribute
+    def on(self) -> str:
+        """The canonical constructor of the scaler, or unknown."""
+        made_by = self.call.name.rpartition(".")[0].removesuffix("()")
+        if made_by in _SCALERS:
+            return made_by
+        receiver = self.call.receiver
+        names = set() if receiver is None else {call.name for call in makers(receiver)} & _SCALERS
+        return names.pop() if len(names) == 1 else "unknown"
+
+    @attribute
+    def closure(self) -> bool:
+        """Whether a closure is passed."""
+        return self.call.has_keyword("closure")
+
+    @attribute
+    def accumulation(self) -> Part:
+        """Whether gradients are accumulated: ``every`` if it runs for every batch although the scaler steps every few
+        batches, ``gated`` if it runs as often as the step."""
+        return part_of(self.call)
+
+
+def makes_scaler(call: CallSite) -> bool:
+    """Whether a call creates a gradient scaler, or an object of a project class that creates its own."""
+    if call.name in _SCALERS:
+        return True
+    maker = call.target.definition("__init__") if call.target is not None and call.target.kind == "class" else None
+    return maker is not None and any(inner.name in _SCALERS for inner in maker.calls)
+
+
+def argument_flag(call: CallSite, name: str) -> ArgumentFlag:
+    """The value of a boolean keyword argument; ``missing`` if it is not passed."""
+    value = call.argument(name)
+    if value is None:
+        return "unknown" if call.has_unknown_options else "missing"
+    return flag(truth(value.known))
+
+
+def device(call: CallSite) -> str:
+    """The device type that a scaler or an autocast is for: cuda, npu, cpu, other or unknown."""
+    name = call.name
+    if name in HELPERS:
+        chosen = call.argument("device", 1)
+        return "cuda" if chosen is None else str(chosen.single or "unknown").partition(":")[0]
+    if name.startswith("torch.npu."):
+        return "npu"
+    if name.startswith("torch.cuda."):
+        return "cuda"
+    is_scaler = name.endswith("GradScaler")
+    value = call.argument("device" if is_scaler else "device_type", 0)
+    if value is None:
+        return "cuda" if is_scaler and not call.starred else "unknown"
+    return value.single.partition(":")[0] if isinstance(value.single, str) else "unknown"
+
+
+def enabled(call: CallSite) -> Flag:
+    """Whether a scaler or an autocast is enabled."""
+    value = call.argument("enabled", 0 if call.name in HELPERS else -1)
+    return "yes" if value is None else flag(truth(value.known))
+
+
+def alternative(call: CallSite) -> bool:
+    """Whether the same name, or the same call in another branch, means the NPU's."""
+    root = call.written.partition(".")[0]
+    assigned = [one for one in call.scope.assignments if one.target == root]
+    roots = {root, *(one.value.written.partition(".")[0] for one in assigned)} - {""}
+    imports = [one for one in call.module.code.imports if one.alias in roots]
+    if any(one.module.startswith(("torch_npu", "torch.npu")) for one in imports):
+        return True
+    if any(one.value.name.startswith(("torch.npu", "torch_npu", "apex")) for one in assigned):
+        return True
+    others = call.scope.calls_named(call.last)
+    return any(other.name.startswith("torch.npu.amp.") for other in others) or _is_for_older_release(call, others)
+
+
+def _is_for_older_release(call: CallSite, others: list[CallSite]) -> bool:
+    """Whether a handler makes what the ``try`` of the same statement has failed to make for any device:
+    ``except AttributeError: GradScaler = torch.cuda.amp.GradScaler`` after ``torch.amp.GradScaler(device)``."""
+    if call.scope.kind != "except":
+        return False
+    tried = (other for other in others if other.scope.kind == "try" and other.scope.parent is call.scope.parent)
+    return any(other.name.startswith("torch.amp.") and other.line < call.line for other in tried)

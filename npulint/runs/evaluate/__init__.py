@@ -1,0 +1,1 @@
+"""What is shown of a run: its summary, and the quantities of single findings."""

@@ -1,0 +1,210 @@
+"""Summaries of training runs for reports: artifacts and figures."""
+
+from __future__ import annotations
+
+import math
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from npulint.facts.model import Fact
+from npulint.judge.summaries.run_summary import (
+    RunChange,
+    RunCurve,
+    RunFile,
+    RunGraph,
+    RunPart,
+    RunStall,
+    RunSummary,
+    RunTimes,
+)
+from npulint.recognizers.programs import Program
+from npulint.runs.facts.changes import OperatorChange, StepChange, trend_of
+from npulint.runs.read.comparison import ComparisonTable
+from npulint.runs.read.kernel_groups import OperatorKernels
+from npulint.runs.read.kernels import KernelTable
+from npulint.runs.read.numbers import finite
+from npulint.runs.read.quantities import share
+from npulint.runs.read.series.graphs import GraphRuns
+from npulint.runs.read.series.loss import MeasureSeries
+from npulint.runs.read.series.scale import LossScaleSeries
+from npulint.runs.read.series.stalls import PeriodicStall
+from npulint.runs.read.source_fact import RunSource
+from npulint.runs.read.statistics import OperatorTotal
+from npulint.runs.read.steps import IterationTimes, StepBreakdown
+
+TYPES = 8
+"""Operator types that are listed; the others are summed up."""
+
+_KEPT = 64  # of each kind
+_TEXT = 120
+_LEVELS = {"times": "no-operators", "none": "no-kernels"}
+_Kept = TypeVar("_Kept", RunTimes, RunCurve, RunStall, RunGraph)
+_F = TypeVar("_F", bound=Fact)
+
+
+def summarise_run(program: Program) -> RunSummary:
+    """The summary of a run program."""
+    times = [*_operators(program), *_steps(program), *_iterations(program)]
+    curves, stalls, graphs = list(_curves(program)), list(_stalls(program)), list(_graphs(program))
+    return RunSummary(
+        files=_files(program),
+        times=_first(times),
+        curves=_first(curves),
+        stalls=_first(stalls),
+        graphs=_first(graphs),
+        changes=(*_steps_changed(program), *_operators_changed(program))[:_KEPT],
+        left_out=sum(max(len(one) - _KEPT, 0) for one in (times, curves, stalls, graphs)),
+    )
+
+
+def _of(program: Program, kind: str, cls: type[_F]) -> list[_F]:
+    return [fact for fact in program.index.of_kind(kind) if isinstance(fact, cls)]
+
+
+def _first(found: Iterable[_Kept]) -> tuple[_Kept, ...]:
+    """The first ones by place, up to the limit."""
+    return tuple(sorted(found, key=lambda one: (one.path, one.line))[:_KEPT])
+
+
+def _files(program: Program) -> tuple[RunFile, ...]:
+    tables = _of(program, "run_kernels", KernelTable)
+    notes = {one.path: _LEVELS[one.level] for one in tables if one.level in _LEVELS}
+    notes |= {one.path: "no-values" for one in _of(program, "run_comparison", ComparisonTable) if not one.outputs}
+    found = {
+        one.path: RunFile(
+            path=one.path,
+            form=one.form,
+            generation=one.generation,
+            rows=one.rows,
+            malformed=one.malformed,
+            first_malformed=one.first_malformed,
+            missing=one.missing,
+            note=one.note or notes.get(one.path, ""),
+        )
+        for one in _of(program, "run_source", RunSource)
+    }
+    return tuple(found[path] for path in sorted(found))
+
+
+def _operators(program: Program) -> Iterator[RunTimes]:
+    """Time by operator type, from kernel tables, or from totals tables where there is no kernel table next to them."""
+    tables: dict[str, list[RunPart]] = {}
+    for fact in _of(program, "run_op", OperatorKernels):
+        if fact.leads:
+            part = RunPart(fact.name[:_TEXT], fact.type_us, fact.type_share, fact.type_count)
+            tables.setdefault(fact.table or fact.path, []).append(part)
+    wholes = {one.path: one for one in _of(program, "run_kernels", KernelTable) if one.path in tables}
+    for path, whole in wholes.items():
+        yield _table(path, whole.span.line, whole.compute_us, whole.kernels, tables[path])
+    folders = {posixpath.dirname(path) for path in wholes}
+    totals: dict[str, list[OperatorTotal]] = {}
+    for total in _of(program, "run_op_total", OperatorTotal):
+        if posixpath.dirname(total.path) not in folders and total.share is not None:
+            totals.setdefault(total.path, []).append(total)
+    yield from (_of_totals(path, known) for path, known in totals.items())
+
+
+def _of_totals(path: str, facts: Sequence[OperatorTotal]) -> RunTimes:
+    """The times in the totals table at a path; one type may run on several core types."""
+    parts: dict[str, RunPart] = {}
+    for fact in facts:
+        known = parts.get(fact.name, RunPart(fact.name[:_TEXT], 0.0, 0.0))
+        share = round(known.share + (fact.share or 0.0), 1)
+        parts[fact.name] = RunPart(known.name, known.us + fact.total_us, share, known.count + fact.count)
+    compute, count = sum(part.us for part in parts.values()), sum(part.count for part in parts.values())
+    return _table(path, min(one.span.line for one in facts), compute, count, parts.values())
+
+
+def _table(path: str, line: int, compute: float, kernels: int, parts: Iterable[RunPart]) -> RunTimes:
+    ordered = sorted(parts, key=lambda part: (-part.us, part.name))
+    shown, more = tuple(ordered[:TYPES]), max(len(ordered) - TYPES, 0)
+    rest = max(compute - sum(part.us for part in shown), 0.0) if more else 0.0
+    share = round(100 * rest / compute, 1) if compute else 0.0
+    return RunTimes(path, line, "operators", round(compute, 3), kernels, shown, more, round(rest, 3), share)
+
+
+def _steps(program: Program) -> Iterator[RunTimes]:
+    for fact in _of(program, "run_step", StepBreakdown):
+        parts = (
+            RunPart("computing", fact.computing_us, fact.computing_share),
+            RunPart("exposed", fact.exposed_us, fact.exposed_share),
+            RunPart("free", fact.free_us, fact.free_share),
+        )
+        if fact.step_us > 0:
+            yield RunTimes(fact.path, fact.span.line, "step", fact.step_us, fact.steps, parts)
+
+
+def _iterations(program: Program) -> Iterator[RunTimes]:
+    for fact in _of(program, "run_iteration", IterationTimes):
+        figures = (
+            ("data", fact.data_us, fact.data_share),
+            ("compute", fact.compute_us, fact.compute_share),
+            ("refresh", fact.refresh_us, fact.refresh_share),
+        )
+        parts = tuple(RunPart(name, us, share or 0.0) for name, us, share in figures if us is not None)
+        if fact.iteration_us > 0 and parts:
+            yield RunTimes(fact.path, fact.span.line, "iteration", fact.iteration_us, fact.iterations, parts)
+
+
+def _curves(program: Program) -> Iterator[RunCurve]:
+    scales, measures = _of(program, "run_series", LossScaleSeries), _of(program, "run_series", MeasureSeries)
+    tables = _of(program, "run_comparison", ComparisonTable)
+    found = (*map(_of_scale, scales), *map(_of_measure, measures), *map(_of_comparison, tables))
+    return (one for one in found if len(one.points) > 1)
+
+
+def _of_measure(one: MeasureSeries) -> RunCurve:
+    ends = one.first, one.last, one.minimum, one.maximum, one.bad
+    return RunCurve(one.path, one.span.line, one.name, one.label[:_TEXT], one.points, _points(one.curve), *ends)
+
+
+def _of_scale(one: LossScaleSeries) -> RunCurve:
+    ends = one.first, one.last, one.minimum
+    return RunCurve(one.path, one.span.line, one.name, one.scaler[:_TEXT], one.points, _points(one.curve), *ends)
+
+
+def _of_comparison(one: ComparisonTable) -> RunCurve:
+    points = _points(one.curve)
+    largest = max((point for point in points if point is not None), default=None)
+    ends = points[0] if points else None, points[-1] if points else None, finite(one.lowest), largest, one.below
+    return RunCurve(one.path, one.span.line, "similarity", one.name[:_TEXT], one.outputs, points, *ends)
+
+
+def _points(curve: Iterable[float]) -> tuple[float | None, ...]:
+    return tuple(one if math.isfinite(one) else None for one in curve)
+
+
+def _stalls(program: Program) -> Iterator[RunStall]:
+    for one in _of(program, "run_stall", PeriodicStall):
+        lost = one.lost_share, one.lost_seconds or 0.0
+        label = one.label[:_TEXT]
+        yield RunStall(one.path, one.span.line, label, one.period, one.phase, one.events, *lost, one.worst)
+
+
+def _steps_changed(program: Program) -> Iterator[RunChange]:
+    for one in _of(program, "run_step_change", StepChange):
+        figures = (
+            ("step", one.step_us, one.before_step_us),
+            ("computing", one.computing_us, one.before_computing_us),
+            ("exposed", one.exposed_us, one.before_exposed_us),
+            ("free", one.free_us, one.before_free_us),
+        )
+        for name, us, before in figures:
+            change = share(us - before, before) if before else None
+            yield RunChange(one.path, one.span.line, "step", name, us, before, trend_of(us, before), change)
+
+
+def _operators_changed(program: Program) -> Iterator[RunChange]:
+    for one in _of(program, "run_op_change", OperatorChange):
+        change = None if one.trend == "new" else one.change
+        yield RunChange(
+            *(one.path, one.span.line, "operator", one.name[:_TEXT], one.us, one.before_us, one.trend, change, one.per),
+            *(one.count, one.before_count, one.core, one.before_core),
+        )
+
+
+def _graphs(program: Program) -> Iterator[RunGraph]:
+    for one in _of(program, "run_stall", GraphRuns):
+        times = one.first_ms, one.median_ms, one.max_ms
+        yield RunGraph(one.path, one.span.line, one.graph[:_TEXT], one.runs, *times)

@@ -1,0 +1,122 @@
+"""Reads logs (console output of a training run, CANN process logs (plog)) in one pass and constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from npulint.core.lazy_regex import lazy_compile
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
+from npulint.runs.read.log_watcher import Watcher
+from npulint.runs.read.logs.events import ALSO, Events
+from npulint.runs.read.logs.line_origin import is_plog, rank_by_name
+from npulint.runs.read.logs.lines import LogLine, Readable, Scan, decoded
+from npulint.runs.read.logs.messages import literals
+from npulint.runs.read.logs.quoting import quoted
+from npulint.runs.read.logs.ranks import across
+from npulint.runs.read.logs.triage import facts_of
+from npulint.runs.read.rows import Seen
+from npulint.runs.read.source_fact import source_fact
+
+__all__ = ["across", "read"]
+
+_SIGNS = (
+    *b"geop_npu torch_npu tf_adapter npu_bridge npu_device GePlugin Ascend HCCL".split(),
+    b"ATC start working",
+    b"accelerator to npu",
+    b"npu:0",
+    *b"torch-npu triton-ascend vllm-ascend mindspeed npu-smi /dev/davinci /ascend/ ascend-docker".split(),
+)
+_NPU = lazy_compile(rb"NPUs?(?![A-Za-z0-9_])")
+_ERROR = lazy_compile(rb"\[ERROR\] ([A-Z][A-Z_]{1,15})\(")
+_LEVELS = (("debug", b"[DEBUG] "), ("info", b"[INFO] "))
+
+
+@fact_kind("run_log")
+class LogSummary(FileFact):
+    """A log: console output of a run, or a log of a CANN process (plog)."""
+
+    name: Literal["console", "plog"]
+    lines: int
+    rank: str
+    """If the log or its name shows it."""
+    debug_lines: int
+    """Lines of CANN by level, as the next two."""
+    verbose_lines: int
+    """Of the levels debug and info."""
+    error_lines: int
+    error_module: str
+    """The module that reports the first error."""
+    error_text: str
+    """The first error."""
+
+
+class _Whole:
+    """Properties of a whole log."""
+
+    def __init__(self) -> None:
+        self.npu = self.plog = False
+        self.levels = dict.fromkeys((*(name for name, _ in _LEVELS), "error"), 0)
+        self.first_error = (0, "", "")
+
+    def watch(self, data: bytes, cut: int, number: int) -> None:
+        """Process a chunk whose first `cut` bytes are new, and whose first line has this number."""
+        self.npu = self.npu or any(data.find(sign, 0, cut) >= 0 for sign in _SIGNS) or bool(_NPU.search(data, 0, cut))
+        self.plog = self.plog or is_plog(data, cut)
+        for name, sign in _LEVELS:
+            self.levels[name] += data.count(sign, 0, cut)
+        for found in _ERROR.finditer(data, 0, cut):
+            self.levels["error"] += 1
+            if not self.first_error[0]:
+                at = found.start()
+                text = quoted(decoded(data[at : at + 1000].partition(b"\n")[0]))
+                self.first_error = (number + data.count(b"\n", 0, at), found[1].decode(), text)
+
+
+def read(stream: Readable, path: str, watchers: Sequence[Watcher] = ()) -> list[Fact]:
+    """The facts of a log: `run_source` and `run_log` for the whole, a `run_event` for each message, and those of the
+    `watchers`. A log without any trace of an NPU gives only the first two. Raises `OSError` as the stream does; never
+    for malformed content."""
+    whole, events = _Whole(), Events()
+    wants = [(frozenset(one.wants), one) for one in watchers]
+    literal = {*literals(), *ALSO, *(want for one, _ in wants for want in one)}
+    levels = [word for one in watchers for word in one.levels]
+    scan = Scan(literal, whole.watch, levels, [word for one in watchers for word in one.always])
+    for line in scan.over(stream):
+        events.see(line)
+        _show(line, wants)
+    npu = whole.npu or whole.plog or events.npu
+    rank = events.rank or rank_by_name(path)
+    found = _whole_facts(whole, path, scan.lines, npu, rank)
+    if npu:
+        found += facts_of(events.found.values(), path, events.tracebacks)
+        for _, watcher in wants:
+            found += watcher.facts(path)
+    return found
+
+
+def _show(line: LogLine, wants: list[tuple[frozenset[bytes], Watcher]]) -> None:
+    text = ""
+    for wanted, watcher in wants:
+        if not wanted.isdisjoint(line.found):
+            text = text or decoded(line.text)
+            watcher.see(line.number, text, line.lines)
+
+
+def _whole_facts(whole: _Whole, path: str, lines: int, npu: bool, rank: str) -> list[Fact]:
+    number, module, text = whole.first_error
+    source = source_fact(path, Seen("log", lines), "" if npu else "no-npu")
+    log = LogSummary(
+        "plog" if whole.plog else "console",
+        path,
+        Span.at(number or 1),
+        lines=lines,
+        rank=rank,
+        debug_lines=whole.levels["debug"],
+        verbose_lines=whole.levels["debug"] + whole.levels["info"],
+        error_lines=whole.levels["error"],
+        error_module=module,
+        error_text=text,
+    )
+    return [source, log]

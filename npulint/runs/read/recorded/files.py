@@ -1,0 +1,230 @@
+"""The recorded values of a run: of a log, a table, an event file, the state of a trainer, or a folder with these."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import posixpath
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any, BinaryIO
+
+import msgspec
+
+from npulint.discover.artifacts import form_of
+from npulint.discover.safe_open import TooLargeError, read_regular
+from npulint.facts.model import Fact
+from npulint.runs.read import open_artifact, read_artifact
+from npulint.runs.read.recorded.log_lines import LogLines
+from npulint.runs.read.recorded.values import Collector, Recorded, quantity_of
+from npulint.runs.read.rows import delimiter_of, header_cells, texts
+from npulint.runs.read.series.events import scalars
+from npulint.runs.read.steps import IterationTimes, StepBreakdown
+
+STATE = "trainer_state.json"
+"""What a trainer of Transformers writes into each checkpoint."""
+
+_STATE_LIMIT = 64 << 20  # bytes
+_ENTRIES = 50_000  # files and folders below a run folder
+_FILES = 200  # that are read
+_CLOCK = 0.95  # of the values of a clock are higher than the one before
+_LINES = 5_000_000  # of a log
+_LOGS = (".log", ".txt", ".out", ".jsonl", ".log.json", ".ndjson", ".stdout")
+_TABLES = (".csv", ".tsv")
+_PROFILES = ("step_trace_time", "step_trace")
+_STEPS = ("step", "global_step", "steps", "iteration", "iter", "current_steps", "train/global_step")
+_UNREAD = ("requirements", "readme", "license", "vocab", "merges", "labels", "classes")
+
+
+def recorded_values(location: str, path: str) -> list[Recorded]:
+    """The series of a run, by file. Never raises for malformed content; an unreadable file has none."""
+    if not os.path.isdir(location):
+        return _of_file(location, path)
+    found: list[Recorded] = []
+    for place in _candidates(location):
+        below = os.path.relpath(place, location).replace(os.sep, "/")
+        found += _of_file(place, posixpath.join(path, below))
+    return _joined(found)
+
+
+def _candidates(folder: str) -> list[str]:
+    """The files of a run folder that may record values: of several checkpoints only the last state."""
+    found: list[str] = []
+    states: list[tuple[float, str]] = []
+    seen = 0
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".git"))
+        seen += len(folders) + len(names)
+        if seen > _ENTRIES:
+            break
+        for name in sorted(names):
+            location = os.path.join(place, name)
+            if os.path.islink(location):
+                continue
+            if name == STATE:
+                states.append((_steps_of(location), location))
+            elif _may_record(name):
+                found.append(location)
+    return [*(location for _, location in sorted(states)[-1:]), *found][:_FILES]
+
+
+def _steps_of(location: str) -> float:
+    state = _json(location)
+    step = state.get("global_step") if isinstance(state, dict) else None
+    return float(step) if isinstance(step, int | float) else -1.0
+
+
+def _may_record(name: str) -> bool:
+    low = name.lower()
+    return "tfevents" in low or (low.endswith((*_TABLES, *_LOGS)) and not low.startswith(_UNREAD))
+
+
+def _of_file(location: str, path: str) -> list[Recorded]:
+    name = os.path.basename(location).lower()
+    try:
+        if name.endswith(".json") and not name.endswith(".log.json"):
+            return _of_state(location, path)
+        form = form_of(location)
+        if form in _PROFILES:
+            return _of_profile(location, path)
+        with open_artifact(location) as stream:
+            if form == "events" or "tfevents" in name:
+                return _of_events(stream, path)
+            if name.removesuffix(".gz").endswith(_TABLES):
+                return _of_table(stream, path)
+            return _of_log(stream, path)
+    except (OSError, EOFError, ValueError):
+        return []
+
+
+def _of_events(stream: BinaryIO, path: str) -> list[Recorded]:
+    collector = Collector(path, "events")
+    for step, tag, value in scalars(stream):
+        quantity = quantity_of(tag)
+        if quantity is not None:
+            collector.put(quantity, tag, value, 1, float(step))
+    return collector.series()
+
+
+def _of_log(stream: BinaryIO, path: str) -> list[Recorded]:
+    collector = Collector(path, "log")
+    lines = LogLines(collector)
+    for number, text in enumerate(texts(stream), 1):
+        if number > _LINES:
+            break
+        for part in text.split("\r"):  # a progress bar
+            lines.see(number, part)
+    return [one for one in collector.series() if one.quantity != "step_time" or not _is_clock(one.values)]
+
+
+def _is_clock(values: list[float]) -> bool:
+    """Whether times count from the start of the run, which may have been started again."""
+    rises = sum(before < after for before, after in pairwise(values))
+    return len(values) > 1 and values[-1] >= 2 * values[0] and rises >= _CLOCK * (len(values) - 1)
+
+
+def _of_table(stream: BinaryIO, path: str) -> list[Recorded]:
+    collector = Collector(path, "series_table")
+    lines = texts(stream)
+    first = next(lines, "")
+    heads = [cell.strip() for cell in header_cells(first)]
+    low = [head.lower() for head in heads]
+    step = next((low.index(name) for name in _STEPS if name in low), -1)
+    epoch = low.index("epoch") if "epoch" in low else -1
+    wanted = [(place, head, quantity) for place, head in enumerate(heads) if (quantity := quantity_of(head))]
+    for line, cells in _rows(lines, delimiter_of(first)):
+        numbers = [_number(cell) for cell in cells]
+        if len(numbers) < len(heads):
+            continue
+        at = numbers[step] if step >= 0 else None
+        for place, head, quantity in wanted:
+            value = numbers[place]
+            if value is not None:
+                collector.put(quantity, head, value, line, at, numbers[epoch] if epoch >= 0 else None)
+    return collector.series()
+
+
+def _rows(lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(lines, delimiter=delimiter)
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            continue
+        if cells:
+            yield reader.line_num + 1, cells
+
+
+def _number(cell: object) -> float | None:
+    """A number, also NaN; None for anything else."""
+    if isinstance(cell, bool) or not isinstance(cell, str | int | float):
+        return None
+    try:
+        return float(cell)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _json(location: str) -> Any:
+    """The content of a JSON file, NaN included as Python writes it; None if it is none."""
+    import json
+
+    try:
+        return json.loads(read_regular(location, _STATE_LIMIT))
+    except (OSError, ValueError, RecursionError, TooLargeError):
+        return None
+
+
+def _of_state(location: str, path: str) -> list[Recorded]:
+    state = _json(location)
+    history = state.get("log_history") if isinstance(state, dict) else None
+    collector = Collector(path, "trainer_state")
+    for entry in history if isinstance(history, list) else ():
+        if not isinstance(entry, dict):
+            continue
+        step = _number(entry.get("step"))
+        for key, cell in entry.items():
+            quantity, value = quantity_of(str(key)), _number(cell)
+            if quantity is not None and value is not None:
+                collector.put(quantity, str(key), value, 1, step, _number(entry.get("epoch")))
+    return collector.series()
+
+
+def _of_profile(location: str, path: str) -> list[Recorded]:
+    """The mean time of a step, as a series of one value."""
+    facts = read_artifact(location, path)
+    collector = Collector(path, "profile")
+    for fact in facts if isinstance(facts, list) else ():
+        seconds = _seconds(fact)
+        if seconds is not None and math.isfinite(seconds):
+            collector.put("step_time", "step", seconds, fact.span.line, None)
+    return collector.series()
+
+
+def _seconds(fact: Fact) -> float | None:
+    if isinstance(fact, StepBreakdown):
+        return fact.step_us / 1e6
+    return fact.iteration_us / 1e6 if isinstance(fact, IterationTimes) else None
+
+
+def _joined(found: Iterable[Recorded]) -> list[Recorded]:
+    """The series; event files of one folder (a run that was continued writes several) as one."""
+    groups: dict[tuple[str, ...], list[Recorded]] = {}
+    for one in found:
+        name = posixpath.dirname(one.path) if one.form == "events" else one.path
+        groups.setdefault((one.quantity, one.label, one.form, one.axis, name), []).append(one)
+    return [_one(group) for group in groups.values()]
+
+
+def _one(group: list[Recorded]) -> Recorded:
+    """Several series as one; where they overlap, what was written later counts."""
+    if len(group) == 1:
+        return group[0]
+    points = {at: (value, line) for one in group for at, value, line in zip(one.at, one.values, one.lines, strict=True)}
+    places = sorted(points)
+    return msgspec.structs.replace(
+        group[0], at=places, values=[points[at][0] for at in places], lines=[points[at][1] for at in places]
+    )

@@ -1,0 +1,167 @@
+"""Traces of torch_npu or msprof: attributes kernels and waits to Python lines, and summarizes host activity.
+
+Source: `trace_view.json`, `msprof_*.json`. Lines need `with_stack=True`."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
+from npulint.runs.read.frames import StackFrame
+from npulint.runs.read.host_lines import HostWait
+from npulint.runs.read.interfaces import HostActivity
+from npulint.runs.read.python_lines import COLLECTIVE, PythonLine, line_facts
+from npulint.runs.read.quantities import Values, micro, share
+from npulint.runs.read.rows import Seen
+from npulint.runs.read.steps import StepBreakdown
+from npulint.runs.read.trace_events import Reader, events
+from npulint.runs.read.trace_state import OVERLAP, Host, TraceState
+
+LIMIT = 200 << 20
+"""Maximum bytes of a trace that are read."""
+
+_SHOWN = 20
+
+
+@fact_kind("run_trace")
+class TraceRead(FileFact):
+    """A trace; the name is trace."""
+
+    cut: bool
+    """Whether it was not read to its end."""
+
+
+@fact_kind("run_clock")
+class DeviceClock(FileFact):
+    """The frequency of a device while a trace was taken; the name is ai_core."""
+
+    max: float
+    """In MHz."""
+    min: float
+    """In MHz."""
+    drop: float
+    """In percent."""
+
+
+def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
+    """`run_trace`, `run_step`, `run_line`, `run_wait`, `run_host` and `run_clock` of a trace, of which at most 200 MB
+    are read."""
+    trace = TraceState()
+    reader = Reader(stream, LIMIT)
+    for line, event in events(reader, seen):
+        trace.take(event, line)
+    trace.settle()
+    if not seen.rows:
+        return []
+    whole = sum(trace.overlapped(name) for name in OVERLAP)
+    lines, computed = _lines(trace)
+    facts: list[Fact] = [TraceRead("trace", path, Span(), reader.cut or trace.dropped > 0)]
+    facts += _step(trace, path, whole)
+    facts += line_facts(lines, path, computed)
+    facts += _waits(trace, path, whole)
+    return facts + _host(trace, path, whole) + _clock(trace, path)
+
+
+def _step(trace: TraceState, path: str, whole: float) -> list[Fact]:
+    """A `run_step`: the mean of the steps by the overlap analysis, if the trace has both."""
+    if not trace.steps or whole <= 0:
+        return []
+    (computing, computing_share), (exposed, exposed_share), (free, free_share) = (
+        (micro(time / trace.steps), share(time, whole)) for time in map(trace.overlapped, OVERLAP)
+    )
+    idle = trace.longest_idle
+    step = StepBreakdown(
+        "step",
+        path,
+        Span.at(idle.values.largest_line or 1 if idle is not None else 1),
+        traced=True,
+        steps=trace.steps,
+        step_us=micro(whole / trace.steps),
+        computing_us=computing,
+        computing_share=computing_share,
+        exposed_us=exposed,
+        exposed_share=exposed_share,
+        exchange_us=exposed,
+        exchange_share=exposed_share,
+        free_us=free,
+        free_share=free_share,
+    )
+    return [step]
+
+
+def _lines(trace: TraceState) -> tuple[dict[StackFrame, PythonLine], float]:
+    """(cost by line, time of all kernels launched by operators)."""
+    lines: dict[StackFrame, PythonLine] = {}
+    computed = 0.0
+    for key, duration, name, line in trace.kernels:
+        moment = trace.sent.get(trace.arrived.get(key))
+        if moment is None or name.startswith(COLLECTIVE):
+            continue  # scheduler records and waits have no flow
+        computed += duration
+        frame, _ = trace.calls.line_at(*moment)
+        if frame is not None:
+            lines.setdefault(frame, PythonLine()).add(duration, line)
+    return lines, computed
+
+
+def _waits(trace: TraceState, path: str, whole: float) -> list[Fact]:
+    """A `run_wait` for each line at which the host waited for the device."""
+    waits: dict[StackFrame, tuple[Values, dict[str, float]]] = {}
+    for moment, duration, line in trace.waits:
+        frame, under = trace.calls.line_at(*moment)
+        if frame is not None:
+            values, operators = waits.setdefault(frame, (Values(), {}))
+            values.add(duration, line)
+            operators[under] = operators.get(under, 0.0) + duration
+    ordered = sorted(waits.items(), key=lambda item: (-item[1][0].total, item[0]))[:_SHOWN]
+    return [
+        HostWait(
+            frame.place,
+            path,
+            Span.at(values.largest_line or 1),
+            **frame.attrs(),
+            traced=True,
+            total_us=micro(values.total),
+            share=share(values.total, whole),
+            op=max(sorted(operators), key=lambda op: operators[op]),
+            rank=rank,
+        )
+        for rank, (frame, (values, operators)) in enumerate(ordered, 1)
+    ]
+
+
+def _host(trace: TraceState, path: str, whole: float) -> list[Fact]:
+    """A `run_host` for each kind of host activity or device idleness."""
+    found = dict(trace.host)
+    if (idle := trace.longest_idle) is not None:
+        found["idle"] = idle
+    return [_activity(trace, kind, host, path, whole) for kind, host in sorted(found.items())]
+
+
+def _activity(trace: TraceState, kind: str, host: Host, path: str, whole: float) -> HostActivity:
+    values, start, idle = host.values, host.moment[1], kind == "idle"
+    frame = None if idle else trace.calls.line_at(*host.moment)[0]
+    return HostActivity(
+        kind,
+        path,
+        Span.at(values.largest_line or 1),
+        traced=True,
+        example=host.example,
+        calls=values.count,
+        total_us=micro(values.total),
+        mean_us=micro(values.mean),
+        max_us=micro(values.largest),
+        share=share(values.total, whole),
+        per_step=round(values.count / trace.steps, 1) if trace.steps else None,
+        working=trace.calls.starts_between(start, start + round(values.largest * 1000)) if idle else None,
+        **({} if frame is None else frame.attrs()),
+    )
+
+
+def _clock(trace: TraceState, path: str) -> list[Fact]:
+    """A `run_clock`, if the trace has frequencies."""
+    if not trace.clock:
+        return []
+    (lowest, line), (highest, _) = trace.clock
+    return [DeviceClock("ai_core", path, Span.at(line or 1), highest, lowest, share(highest - lowest, highest))]
