@@ -216,6 +216,8 @@ class Heap:
                 continue
             if owner.kind in _CALLED:
                 callables.append(owner)
+                held = [] if owner.items is None else [owner.items]
+                pending += [one for value in held for one in value.alternatives if isinstance(one, Obj)]
                 continue
             if owner.kind == "instance" and owner.cls is not None and owner.cls.kind == "class":
                 callables.append(owner)

@@ -150,7 +150,11 @@ def _of_instance(m: Machine, one: Obj, name: str) -> Value:
     if name == "__class__":
         return Value((one.cls,))
     if name == "__dict__":
-        return UNKNOWN if any(base in m.slots for base in m.mro(one.cls)) else Value((m.namespace(one),))
+        if _only_slots(m, one) is not None:
+            return ABSENT_VALUE
+        if any(base in m.slots for base in m.mro(one.cls)):  # it has no entries for the slots
+            return m.unseen("__dict__", [Value((one,))])
+        return Value((m.namespace(one),))
     if name in ("__class__", "__doc__"):
         return UNKNOWN
     custom = _own_method(m, one.cls, "__getattribute__")
@@ -474,12 +478,19 @@ def _replace_attributes(m: Machine, one: Obj, value: Value) -> None:
 
 def _refuse_name(m: Machine, one: Obj, name: str) -> None:
     """Raise AttributeError for a name that is not among the slots of an instance."""
+    names = _only_slots(m, one)
+    if names is not None and name not in names:
+        m.throw_new("AttributeError", f"'{one.name}' object has no attribute '{name}'")
+
+
+def _only_slots(m: Machine, one: Obj) -> frozenset[str] | None:
+    """The slots of an instance that has no dict; None for others."""
     assert one.cls is not None
-    bases = [base for base in m.mro(one.cls) if base.name != "builtins.object"]
-    if m.slots and one.cls in m.slots and all(base in m.slots for base in bases):
-        names = frozenset[str]().union(*(m.slots[base] for base in bases))
-        if "__dict__" not in names and name not in names:
-            m.throw_new("AttributeError", f"'{one.name}' object has no attribute '{name}'")
+    bases = [base for base in m.mro(one.cls) if base.name != "builtins.object"] if m.slots else []
+    if one.cls not in m.slots or not all(base in m.slots for base in bases):
+        return None
+    names = frozenset[str]().union(*(m.slots[base] for base in bases))
+    return None if "__dict__" in names else names
 
 
 def any_of(m: Machine, one: object) -> Value:

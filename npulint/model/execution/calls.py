@@ -19,6 +19,7 @@ from npulint.model.execution.machine import (
     Machine,
     Unbounded,
 )
+from npulint.model.execution.partials import function_of, given_by
 from npulint.model.execution.scopes import FunctionNode, Scope, function_scope
 
 
@@ -84,7 +85,7 @@ def call_one(m: Machine, one: Const | Obj, arguments: Arguments, site: ast.AST |
     if kind == "symbol":
         return m.call_library(one.name, arguments, site)
     if kind == "partial":
-        function, given = one.data
+        function, given = function_of(one), given_by(m, one)
         if not given.is_exact:
             return m.unseen("partial()", [function, *given.all(), *arguments.all()])
         merged = Arguments(

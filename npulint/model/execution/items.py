@@ -24,7 +24,7 @@ from npulint.model.abstract_values.value import (
 )
 from npulint.model.execution.loops import Turns, repeat
 from npulint.model.execution.machine import NO_KIND, Arguments, Machine
-from npulint.model.execution.truth import is_found
+from npulint.model.execution.truth import is_found, truth
 
 _MOST_ITERATIONS = 300
 _MOST_PAIRS = 36
@@ -538,7 +538,7 @@ def _contains_one(m: Machine, one: Const | Obj, item: Value) -> Value:
     if isinstance(one, Obj) and one.kind == "instance":
         method = m.class_attribute(one, "__contains__")
         if method is not None:
-            return m.call(method, Arguments([item]))
+            return truth_value(truth(m, m.call(method, Arguments([item]))))  # whatever it returns
     held = builtin_part(one)
     if isinstance(held, Const):
         return each(m, item, lambda part: _constant_contains(m, held.value, part), lambda: EITHER)

@@ -14,6 +14,7 @@ from npulint.model.execution.exceptions import guarded, split_outcome, with_obje
 from npulint.model.execution.library import functions, options, process, standard
 from npulint.model.execution.loops import leave, repeat
 from npulint.model.execution.machine import Arguments, Dead, Kind, Machine
+from npulint.model.execution.partials import function_of, given_by, keywords_of
 
 _MOST_TURNS = 300  # of an iterator of the program that are executed one by one
 
@@ -154,15 +155,11 @@ def _attribute_of_generator(m: Machine, one: Obj, name: str) -> Value:
 
 
 def _attribute_of_partial(m: Machine, one: Obj, name: str) -> Value:
-    function: Value = one.data[0]
-    given: Arguments = one.data[1]
     if name == "func":
-        return function
+        return function_of(one)
     if name == "args":
-        return m.heap.sequence("tuple", given.positional)
-    if name == "keywords":
-        return m.heap.mapping(given.keywords.items())
-    return UNKNOWN
+        return m.heap.sequence("tuple", given_by(m, one).positional)
+    return keywords_of(one) if name == "keywords" else UNKNOWN
 
 
 def _attribute_of_method(m: Machine, one: Obj, name: str) -> Value:

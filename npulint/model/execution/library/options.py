@@ -218,7 +218,7 @@ class _Build:
         return values, self._adopted(rest, "")
 
     def _adopted(self, value: object, key: str) -> Value:
-        if isinstance(value, _Kept):
+        if isinstance(value, (_Kept, _KeptList)):
             return value.value
         if isinstance(value, _Given):
             return unknown(f"--{key}", "str")
@@ -286,7 +286,7 @@ class _Build:
                     options["type"] = kind
             elif key == "default":
                 adds = _is_adding(arguments.keywords.get("action"))
-                options["default"] = self._plain(value) if adds else self._kept(value)
+                options["default"] = self._kept_list(value) if adds else self._kept(value)
             elif key == "const":
                 options["const"] = self._kept(value)
             elif key == "choices":
@@ -329,6 +329,11 @@ class _Build:
                 return _Kept(value)
             return _Kept(_converted_unknown(value))
         return _Kept(value)
+
+    def _kept_list(self, value: Value) -> object:
+        """A default that argparse copies and extends where the option is given, and hands through where it is not."""
+        plain = self._plain(value)
+        return _KeptList(plain, value) if isinstance(plain, list) else plain
 
     def _plain(self, value: Value) -> object:
         try:
@@ -421,9 +426,20 @@ _ARGPARSE_CONSTANTS: Final = {
 
 
 def _is_adding(action: Value | None) -> bool:
-    """Whether an option copies its default and adds to it."""
+    """Whether an option copies its default, where it is given, and adds to it."""
     one = None if action is None else action.single
     return isinstance(one, Const) and one.value in ("append", "extend", "append_const")
+
+
+class _KeptList(list[object]):
+    """A list of the program; a copy is no more that list."""
+
+    def __init__(self, items: list[object], value: Value) -> None:
+        super().__init__(items)
+        self.value = value
+
+    def __copy__(self) -> list[object]:
+        return list(self)
 
 
 class _Kept:

@@ -19,6 +19,7 @@ from npulint.model.abstract_values.value import ABSENT, NONE, TRUE, UNKNOWN, Con
 from npulint.model.execution import attributes, expressions, files, items, path_objects, records, texts
 from npulint.model.execution.library.functions import FUNCTIONS, Function, known_or_open
 from npulint.model.execution.machine import Arguments, Machine
+from npulint.model.execution.partials import function_of, given_by, make_partial
 
 
 def _first(arguments: Arguments) -> Value:
@@ -245,11 +246,12 @@ def _partial(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     function = _first(arguments)
     given = Arguments(arguments.positional[1:], arguments.keywords, arguments.rest, arguments.options)
     inner = function.single
-    if isinstance(inner, Obj) and inner.kind == "partial" and inner.data[1].is_exact:
-        function, before = inner.data
+    before = given_by(m, inner) if isinstance(inner, Obj) and inner.kind == "partial" else None
+    if isinstance(inner, Obj) and before is not None and before.is_exact:
+        function = function_of(inner)
         positional, keywords = [*before.positional, *given.positional], {**before.keywords, **given.keywords}
         given = Arguments(positional, keywords, given.rest, given.options)
-    return Value((m.heap.make("partial", data=(function, given)),))
+    return make_partial(m, function, given)
 
 
 def _reduce(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -631,10 +633,7 @@ def _warn(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _register_exit(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    call = Value(
-        (m.heap.make("partial", data=(_first(arguments), Arguments(arguments.positional[1:], arguments.keywords))),)
-    )
-    m.register_exit(call)
+    m.register_exit(make_partial(m, _first(arguments), Arguments(arguments.positional[1:], arguments.keywords)))
     return _first(arguments)
 
 
