@@ -26,29 +26,32 @@ PAGE = Path(__file__).parent.parent / "docs" / "facts.md"
 BEGIN, END = "<!-- facts: generated -->", "<!-- /facts -->"
 _AREAS = {
     "read": "Scripts, dependencies, operator lists, CUDA sources",
-    "assemble": "Programs, starts and their options, environment",
+    "model": "Programs, starts and their options, environment",
     "python": "Any Python code",
     "tensorflow": "TensorFlow",
     "torch": "PyTorch",
-    "graph": "Graphs",
+    "graphs": "Graphs",
     "training_config": "Comparisons of training configurations",
     "compare": "Differences between two programs",
-    "artifacts": "Runs",
+    "runs": "Runs",
     "machine": "Machines",
 }
 """The packages that declare kinds, in the order of the page."""
-_MOST_TELLING = (
-    "machine",
-    "artifacts",
-    "graph",
-    "python",
-    "tensorflow",
-    "torch",
-    "read",
-    "assemble",
-    "training_config",
-    "compare",
-)  # a package for graphs has one for TensorFlow
+_AREA_OF = {
+    "machine": "machine",
+    "runs": "runs",
+    "graphs": "graphs",  # which has a package for TensorFlow
+    "python": "python",
+    "tensorflow": "tensorflow",
+    "torch": "torch",
+    "read": "read",
+    "model": "model",
+    "recognizers": "model",
+    "training_config": "training_config",
+    "compare": "compare",
+    "comparison": "compare",
+}
+"""By packages, the most telling first: the areas of the kinds that they declare."""
 _COMMON: dict[str, type[Fact]] = {"Every fact from Python code": CodeFact, "Every fact about a graph": GraphFact}
 
 
@@ -69,8 +72,8 @@ def generated() -> str:
 
 def _areas(classes: list[type[Fact]]) -> list[str]:
     """The areas that the classes of a kind come from."""
-    modules = [cls.__module__.replace(".assemble.run.", ".artifacts.").split(".")[:-1] for cls in classes]
-    found = {next(area for area in _MOST_TELLING if area in parts) for parts in modules}
+    modules = [cls.__module__.split(".")[:-1] for cls in classes]
+    found = {next(area for package, area in _AREA_OF.items() if package in parts) for parts in modules}
     return sorted(found, key=[*_AREAS].index)
 
 

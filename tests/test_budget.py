@@ -186,7 +186,7 @@ def test_the_budget_of_a_configuration_file(project: Project, monkeypatch: pytes
 
 
 def ended(request: Any) -> Any:
-    """Instead of `npulint.workers.answer`: a process that the system ends when it comes to one project."""
+    """Instead of `workers.answer`: a process that the system ends when it comes to one project."""
     from npulint.commands.check import workers
 
     if "p3" in request[0]:

@@ -216,7 +216,7 @@ def test_use_keeps_an_entry_young(folder: Path) -> None:
 
 
 def test_sqlite_is_imported_with_the_first_question_only() -> None:
-    code = "import sys; from npulint.cache import open_cache; open_cache(True); print('sqlite3' in sys.modules)"
+    code = "import sys; from npulint.core.cache import open_cache; open_cache(True); print('sqlite3' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert run.stdout == "False\n"

@@ -72,7 +72,7 @@ def test_a_run_without_a_reference_says_nothing_of_one(format_name: str, verbose
     text = render(format_name, sample(), ReportView(verbose=verbose))
     assert not re.search('Pre-tuning|"comparison"|"compared"', text)
     code = f"import sys; sys.path.insert(0, {str(GOLDEN.parent.parent)!r}); "
-    code += "from npulint.report.view import ReportView, render; from npulint.findings import RunResult; "
+    code += "from npulint.report.view import ReportView, render; from npulint.judge.findings import RunResult; "
     code += (
         f"render({format_name!r}, RunResult(), ReportView()); print([m for m in sys.modules if 'report.compared' in m])"
     )

@@ -541,8 +541,8 @@ def test_every_reason_is_told_in_words() -> None:
 
     from npulint.core.texts import table
 
-    root = Path(fix_command.__file__).parent
-    sources = [*(root / "fix").rglob("*.py"), root / "fix_command.py"]
+    command = Path(fix_command.__file__)
+    sources = [*(command.parents[2] / "fix").rglob("*.py"), command]
     found = {
         reason
         for source in sources

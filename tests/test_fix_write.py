@@ -271,7 +271,7 @@ def test_a_full_disk(place: Path, linked: bool) -> None:
         os.link(place, place.with_name("other.py"))
     code = (
         "import resource, signal, sys\n"
-        "from npulint.fix.model import FileChange\nfrom npulint.fix.write import write\n"
+        "from npulint.judge.fix_results import FileChange\nfrom npulint.fix.write import write\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "sys.dont_write_bytecode = True\n"  # Python would keep the compiled modules cut off, for everyone
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({len(OLD)},) * 2)\n"
@@ -289,7 +289,7 @@ def test_what_may_not_be_written(place: Path) -> None:
     """Also for root, to whom the system refuses nothing."""
     code = (
         "import os, sys\n"
-        "from npulint.fix.model import FileChange\nfrom npulint.fix.write import write\n"
+        "from npulint.judge.fix_results import FileChange\nfrom npulint.fix.write import write\n"
         "if not os.geteuid():\n    os.setgid(65534)\n    os.setuid(65534)\n"
         f"try:\n    write(FileChange('a', {OLD!r}, {NEW!r}, location=sys.argv[1]))\n"
         "except OSError as error:\n    print(error.strerror)\n"
@@ -396,7 +396,7 @@ def test_killed_at_any_moment(tmp_path: Path, kind: str) -> None:
 def test_two_processes_at_once(tmp_path: Path) -> None:
     """Each file is that of one of them, and nothing lies beside it."""
     code = (
-        "import os, sys\nfrom npulint.fix.model import FileChange\n"
+        "import os, sys\nfrom npulint.judge.fix_results import FileChange\n"
         "from npulint.fix.write import UnwrittenError, write\n"
         "for number in range(60):\n    place = os.path.join(sys.argv[1], str(number))\n"
         "    try:\n        write(FileChange('a', b'old' * 9000, sys.argv[2].encode() * 9000, location=place))\n"

@@ -85,7 +85,7 @@ def test_an_unsaved_file_is_read_from_standard_input(tmp_path: Path, installed: 
 
 def test_the_engine_is_not_imported_before_it_is_needed() -> None:
     code = (
-        "import sys, npulint.flake8_plugin; "
+        "import sys, npulint.hosts.flake8_plugin; "
         "print([n for n in sys.modules if n in ('npulint.pipeline', 'npulint.config', 'flake8', 'pylint')])"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout == "[]\n"

@@ -148,7 +148,7 @@ def test_leaving_a_pool_ends_what_is_under_way() -> None:
 
 def test_a_child_ends_with_its_parent() -> None:
     code = (
-        f"from npulint.processes import Child; import os; child = Child({TARGET!r}); child.ask(('echo', 1));"
+        f"from npulint.core.processes import Child; import os; child = Child({TARGET!r}); child.ask(('echo', 1));"
         "print(child.pid, flush=True); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
@@ -243,11 +243,11 @@ def test_python_is_started_in_one_place() -> None:
     texts = {name: text for name, text in texts.items() if not name.startswith("fakes/")}
     starting = {name: _STARTS.findall(text) for name, text in texts.items() if _STARTS.search(text)}
     assert starting == {
-        "processes.py": ["sys.executable"],
-        "flake8_plugin.py": ["import multiprocessing"],  # asks whether flake8 has started this process
+        "core/processes.py": ["sys.executable"],
+        "hosts/flake8_plugin.py": ["import multiprocessing"],  # asks whether flake8 has started this process
     }
     assert {name for name, text in texts.items() if _PROGRAMS.search(text)} == {
-        "processes.py",
-        *("discover/revision.py", "survey/clones.py", "port/commit.py"),  # git
+        "core/processes.py",
+        *("discover/revision.py", "survey/clones.py", "commands/port/commit.py"),  # git
         "doctor/machine.py",  # the tools of the machine
     }

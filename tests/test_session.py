@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,7 +22,6 @@ from npulint.discover.projects import group
 from npulint.facts.encoding import decode, encode
 from npulint.facts.model import FileFacts
 from npulint.judge.baseline import save_baseline
-from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.findings import Finding
 from npulint.judge.postprocess.baseline import EntryBuilder
@@ -215,9 +215,9 @@ def test_only_what_code_says_is_judged_again(folder: Path, monkeypatch: pytest.M
     session.check("train.py")
     judged: list[int] = []
 
-    def judge(root: str, files: list[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
+    def judge(root: str, files: list[FileFacts], *of: Any) -> RawResults:
         judged.append(1)
-        return evaluate_project(root, files, catalogue, settings)
+        return evaluate_project(root, files, *of)
 
     monkeypatch.setattr(npulint.commands.session, "evaluate_project", judge)
     silent = HELPER.replace("0.5)", "0.5)  # npulint: ignore[native-dropout]")
@@ -239,9 +239,9 @@ def test_only_what_code_says_is_judged_again(folder: Path, monkeypatch: pytest.M
 def test_what_is_undone_is_not_judged_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[int] = []
 
-    def judge(root: str, files: list[FileFacts], catalogue: Catalogue, some: Settings) -> RawResults:
+    def judge(root: str, files: list[FileFacts], *of: Any) -> RawResults:
         judged.append(len(files))
-        return evaluate_project(root, files, catalogue, some)
+        return evaluate_project(root, files, *of)
 
     monkeypatch.setattr(npulint.commands.session, "evaluate_project", judge)
     session = Session(settings(paths=(".",)))

@@ -16,7 +16,7 @@ from npulint.judge.catalogue.load import load_catalogue
 
 PACKAGE = Path(npulint.__file__).parent
 ROOT = PACKAGE.parent
-RAISING = ("catalogue", "cli", "evaluate", "integrations", "live", "report", "server", "session")
+RAISING = ("commands/session", "hosts", "judge/catalogue", "judge/evaluate", "live", "report")
 """The packages whose messages are written where they are raised."""
 
 DOCUMENTS = sorted(path for path in (*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md")) if path.name != "CHANGELOG.md")

@@ -37,7 +37,7 @@ class ProjectResult(msgspec.Struct, frozen=True):
 def check(path: str | os.PathLike[str], **options: Option) -> RunResult:
     """Check a project as ``npulint check PATH`` does, with the configuration file that belongs to it. `options` are
     those of the command line with underscores: ``target=["soc=Ascend910B"], min_severity="warning"``. Raises
-    `TypeError` for an unknown option, and `npulint.errors.NpulintError` for what the command ends with."""
+    `TypeError` for an unknown option, and `npulint.core.errors.NpulintError` for what the command ends with."""
     return run(load([os.fspath(path)], _words(options), os.environ))
 
 

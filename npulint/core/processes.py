@@ -24,7 +24,7 @@ import msgspec
 
 from npulint.core.atomic_files import put
 
-_BOOT = "import sys; sys.path[:] = sys.argv[2:]; from npulint.processes import serve; serve(sys.argv[1])"
+_BOOT = "import sys; sys.path[:] = sys.argv[2:]; from npulint.core.processes import serve; serve(sys.argv[1])"
 _LENGTH = 8  # bytes of the length of a message
 _BLOCK = 1 << 20  # bytes that are read at once
 _TICK = 200  # milliseconds between two looks at a child with limits

@@ -30,7 +30,7 @@ TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of a run; fields are named as the options of `npulint.options`. `base` is the folder that `exclude`,
+    """The settings of a run; fields are named as the options of the command line. `base` is the folder that `exclude`,
     `extend_exclude` and `per_file_ignores` are relative to, `config` the configuration file (both empty: none).
     `exclude` is None for the default exclusions. `baseline` is the path of a baseline file, `reference` the project
     before its migration, `entries` pairs of an entry script of the reference and its counterpart, `all_differences`

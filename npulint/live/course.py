@@ -11,8 +11,8 @@ FORMAT = "course.json"
 class Course(msgspec.Struct, frozen=True):
     """The last whole step (`whole`: there is one). `sequence` are numbers of nodes of the recorded graph, in the order
     in which they ran. `memory` are points: operators of that step before, and bytes by class
-    (`npulint.step_summary.CLASSES`). `peak` are the bytes by class when most were needed in all steps (empty: not
-    followed), `kept` the most bytes that results kept for the backward pass ever had."""
+    (`npulint.judge.summaries.step_summary.CLASSES`). `peak` are the bytes by class when most were needed in all steps
+    (empty: not followed), `kept` the most bytes that results kept for the backward pass ever had."""
 
     sequence: tuple[int, ...] = ()
     whole: bool = False

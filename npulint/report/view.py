@@ -94,7 +94,7 @@ class ReportView(msgspec.Struct, frozen=True):
 
 
 def render(format_name: str, result: RunResult, view: ReportView) -> str:
-    """The report in one of `npulint.settings.FORMATS`, ending in a newline if not empty."""
+    """The report in one of `npulint.judge.settings.FORMATS`, ending in a newline if not empty."""
     return "".join(render_parts(format_name, result, view))
 
 

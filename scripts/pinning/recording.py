@@ -28,7 +28,7 @@ Observe = Callable[[Project, Path], Iterator[Record]]
 OF_A_PROJECT: dict[str, Observe] = {"check": check_records, "facts": fact_records}
 OF_A_PAIR: dict[str, Observe] = {"compare": comparison_records}
 """The parts of the recording of a project, and of a pair; each is a process."""
-_NEEDED = tuple(f"npulint.{name}" for name in "assemble catalogue compare evaluate training_config".split())
+_NEEDED = tuple(f"npulint.{room}" for room in "model recognizers judge commands graphs runs".split())
 _CLOCK = 10  # times the seconds of the processor, after which a process that waits is ended
 _LEVEL = 6  # of the compression
 

@@ -35,7 +35,7 @@ def check_tensorflow(
     overriding the configuration; `lang` is ``en`` or ``zh``; `root` is the project folder (default: detected); `select`
     and `ignore` are checks.
 
-    Raises `TypeError` for an object without graph, `npulint.errors.ConfigError` for invalid options, and what the
+    Raises `TypeError` for an object without graph, `npulint.core.errors.ConfigError` for invalid options, and what the
     user's code raises while its graph is built.
     """
     kind = "" if isinstance(obj, (str, bytes, os.PathLike)) else kind_of(obj)

@@ -52,7 +52,7 @@ def check_torch(
     project's requirements, else the installed one. `lang`, `root`, `select` and `ignore` are as in `check_tensorflow`.
 
     Raises `npulint.live.torch.errors.LiveError` when the check is not possible (torch_npu is loaded, the model is on
-    several devices), `npulint.errors.ConfigError` for invalid options, `ValueError` for an unknown `method` or
+    several devices), `npulint.core.errors.ConfigError` for invalid options, `ValueError` for an unknown `method` or
     `autocast`, and what the user's code raises.
     """
     if method not in METHODS:
