@@ -36,7 +36,7 @@ def check_sources(files: dict[str, str], target: dict[str, str], catalogue: Cata
     with materialize(files) as (folder, sources):
         if any(name.startswith(AGAINST) for name in files):  # of two profiles
             settings = msgspec.structs.replace(settings, against=os.path.join(folder, AGAINST))
-            sources = [one for one in sources if not one.path.startswith(AGAINST)]
+            sources = [source for source in sources if not source.path.startswith(AGAINST)]
         results = Evaluator(catalogue, settings, open_cache(False)).project(".", sources)
     lines = FileLines({name: text.encode() for name, text in files.items()})
     return finalize(results, RunContext(settings, catalogue, lines), FOR_EXAMPLES)

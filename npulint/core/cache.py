@@ -88,9 +88,9 @@ class Cache:
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The stored values of `keys`; keys that are not stored are omitted."""
-        found: dict[bytes, bytes] = {}
+        many: dict[bytes, bytes] = {}
         if not keys or self._location is None:
-            return found
+            return many
         with self._connection() as connection:
             if connection is None:
                 return {}
@@ -103,12 +103,12 @@ class Cache:
                     f"SELECT key, value, used, sum FROM entry WHERE key IN ({marks})", some
                 ):
                     if isinstance(value, bytes) and check == _sum(value):
-                        found[name] = value
+                        many[name] = value
                         if now - used > _AGE_STEP:
                             aged.append((now, name))
             if aged:
                 connection.executemany("UPDATE entry SET used = ? WHERE key = ?", aged)
-        return found
+        return many
 
     def put_many(self, items: Mapping[bytes, bytes]) -> None:
         """Store `items` in one transaction; evicts the least recently used entries above the size limit."""

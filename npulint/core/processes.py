@@ -110,7 +110,12 @@ def _installed(kept_out: Iterable[str]) -> set[str]:
 
     libraries = {os.path.dirname(os.__file__), *site.getsitepackages(), site.getusersitepackages()}
     environments = {os.path.realpath(prefix) for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
-    within = {one for one in environments for folder in kept_out if one != folder and is_inside(one, folder)}
+    within = {
+        environment
+        for environment in environments
+        for folder in kept_out
+        if environment != folder and is_inside(environment, folder)
+    }
     return {*map(os.path.realpath, libraries), *within}
 
 

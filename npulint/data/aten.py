@@ -93,15 +93,15 @@ def instead(op: str) -> str:
 
 def nearest(release: str) -> Release:
     """The recorded release closest to the requested one."""
-    found = _LEADING.search(release)
+    match = _LEADING.search(release)
     oldest, *_, newest = torch_releases("kernels")
-    return newest if found is None else max(oldest, min(newest, (int(found[1]), int(found[2]))))
+    return newest if match is None else max(oldest, min(newest, (int(match[1]), int(match[2]))))
 
 
 def is_recorded(release: str) -> bool:
     """Whether a release of PyTorch (empty: the newest) is not outside of the recorded ones."""
-    found = _LEADING.search(release)
-    return found is None or nearest(release) == (int(found[1]), int(found[2]))
+    match = _LEADING.search(release)
+    return match is None or nearest(release) == (int(match[1]), int(match[2]))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -142,7 +142,7 @@ _NONE = Verdict("unknown", certain=False)
 
 def _likely(known: dict[str, _Op]) -> list[_Op]:
     """The overloads that a call without ``out`` and dimension names may mean; all if there is no other."""
-    plain = [one for name, one in known.items() if not _OUT.search(name) and not _NAMED.search(name)]
+    plain = [op for name, op in known.items() if not _OUT.search(name) and not _NAMED.search(name)]
     return plain or list(known.values())
 
 
@@ -184,14 +184,14 @@ def _of(namespace: str, base: str, op: _Op, release: Release, chip: str) -> Verd
 
 def _falling(names: Iterable[str], release: Release) -> tuple[str, ...]:
     """The overloads that run on the CPU."""
-    found = []
+    falling = []
     for name in dict.fromkeys(names):
         op = _find(name)
         if op.kind == "s" and not _kernels(op, release):
             op = _find(_called(name.partition(".")[0], op))
         if op.kind == "k" and not _kernels(op, release):
-            found.append(name)
-    return tuple(found)
+            falling.append(name)
+    return tuple(falling)
 
 
 def _called(base: str, op: _Op) -> str:

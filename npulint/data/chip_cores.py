@@ -32,7 +32,9 @@ CHIP_CORES = (
 """All chips of servers."""
 
 _SEEN = frozenset((25, 50))  # of early 910B1 boards in profiles
-CORE_COUNTS = frozenset({one.cube for one in CHIP_CORES} | {one.vector for one in CHIP_CORES} | _SEEN) - {0, 7}
+CORE_COUNTS = frozenset(
+    {chip_cores.cube for chip_cores in CHIP_CORES} | {chip_cores.vector for chip_cores in CHIP_CORES} | _SEEN
+) - {0, 7}
 """The numbers of cores that a chip may have."""
 MOST_CORES = max(CORE_COUNTS)
 """No chip has more of one kind."""

@@ -59,11 +59,11 @@ def parts_by_name(source: Source) -> dict[str, str]:
 @cache
 def known_arguments() -> dict[str, KnownArgument]:
     """The arguments of training frameworks, by name."""
-    found = {}
+    arguments = {}
     for text, part in parts_by_name("argument").items():
         name, equals, default = text.partition("=")
-        found[name] = KnownArgument(part, _plain(default), bool(equals))
-    return found
+        arguments[name] = KnownArgument(part, _plain(default), bool(equals))
+    return arguments
 
 
 def _plain(text: str) -> object:

@@ -47,5 +47,5 @@ def chip_of(image: str) -> str:
     >>> chip_of("quay.io/ascend/vllm-ascend:v0.11.0-310p"), chip_of("team/train:v1-a3")
     ('310P', '')
     """
-    found = _CHIP.search(image) if software_of(image) == "ascend" else None
-    return chip(found["chip"]) if found else ""
+    match = _CHIP.search(image) if software_of(image) == "ascend" else None
+    return chip(match["chip"]) if match else ""

@@ -31,4 +31,4 @@ weights = lazy_table("effort.json", tuple[EffortWeight, ...])
 
 def weight(name: str) -> EffortWeight:
     """A weight by its name."""
-    return next(one for one in weights() if one.name == name)
+    return next(effort_weight for effort_weight in weights() if effort_weight.name == name)

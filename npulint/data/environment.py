@@ -174,12 +174,12 @@ def allocator_problem(value: str) -> tuple[AllocatorProblem, str]:
 
 
 def _pairs(value: str) -> list[tuple[str, str]]:
-    found = []
+    pairs = []
     for piece in re.split(r",(?![^\[]*\])", value):
         key, _, setting = piece.partition(":")
         if key.strip():
-            found.append((key.strip(), setting.strip()))
-    return found
+            pairs.append((key.strip(), setting.strip()))
+    return pairs
 
 
 def _key_problem(pair: tuple[str, str]) -> Literal["unknown-key", "bad-value"] | None:

@@ -35,4 +35,4 @@ class Pattern(msgspec.Struct, frozen=True):
 @cache
 def patterns() -> dict[str, Pattern]:
     """All messages by id."""
-    return {one.id: one for one in msgspec.json.decode(table("error_patterns.json"), type=list[Pattern])}
+    return {pattern.id: pattern for pattern in msgspec.json.decode(table("error_patterns.json"), type=list[Pattern])}

@@ -36,10 +36,10 @@ def _by_plain_form() -> dict[str, str]:
 
 @cache
 def _by_beginning() -> dict[tuple[str, int], list[str]]:
-    found: dict[tuple[str, int], list[str]] = {}
+    beginning: dict[tuple[str, int], list[str]] = {}
     for name in _passes():
-        found.setdefault((name[0], len(name)), []).append(name)
-    return found
+        beginning.setdefault((name[0], len(name)), []).append(name)
+    return beginning
 
 
 def _plain(name: str) -> str:

@@ -58,10 +58,10 @@ def library_wait(frames: Iterable[str], cause: str = "") -> LibraryWait | None:
     'Pass `validate_args=F'
     """
     for frame in frames:
-        found = _FRAME.match(frame)
-        if found is None:
+        match = _FRAME.match(frame)
+        if match is None:
             continue
         for row in library_waits():
-            if row.holds(found["path"], found["function"], cause):
+            if row.holds(match["path"], match["function"], cause):
                 return row
     return None

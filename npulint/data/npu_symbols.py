@@ -28,20 +28,20 @@ _table = lazy_table("npu_symbols.json", dict[str, dict[str, Symbol]])
 @cache
 def _modules() -> dict[str, dict[str, Symbol]]:
     """The names of each module, by all names of the module; submodules count as names."""
-    found: dict[str, dict[str, Symbol]] = {}
+    modules: dict[str, dict[str, Symbol]] = {}
     for module, names in _table().items():
         for spelling in _spellings(module):
-            found.setdefault(spelling, {}).update(names)
+            modules.setdefault(spelling, {}).update(names)
     for name in star_exports(_FIRST[0]):  # names of the line before r1.1.1, and of hccl
-        found[_FIRST[0]].setdefault(name, ("no", "", ""))
-    for module in list(found):
+        modules[_FIRST[0]].setdefault(name, ("no", "", ""))
+    for module in list(modules):
         while "." in module:
             package, _, last = module.rpartition(".")
-            found.setdefault(package, {}).setdefault(last, ("yes", "", ""))
+            modules.setdefault(package, {}).setdefault(last, ("yes", "", ""))
             module = package
-    for module in list(found):
-        found.setdefault(canonical(module), {}).update(found[module])
-    return found
+    for module in list(modules):
+        modules.setdefault(canonical(module), {}).update(modules[module])
+    return modules
 
 
 def _spellings(module: str) -> list[str]:
@@ -87,7 +87,7 @@ def meant(module: str, member: str, adapter: str, cann: str) -> str:
                 homes.setdefault(name, home)
     if not is_recorded(adapter, cann):
         return ""
-    moved = [one for one in _public_modules() if one.rpartition(".")[2] == member]
+    moved = [public_module for public_module in _public_modules() if public_module.rpartition(".")[2] == member]
     if moved:
         return moved[0]
     near = member if member in homes else _near(member, set(homes), _ALIKE_ELSEWHERE)

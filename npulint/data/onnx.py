@@ -87,7 +87,11 @@ def operator(domain: str, name: str) -> OnnxOperator | None:
 
 def limits(name: str, opset: int) -> tuple[OnnxLimit, ...]:
     """What the parser of a standard operator refuses or ignores at an opset."""
-    return tuple(one for one in _table().limits.get(name, ()) if one.opsets[0] <= opset <= one.opsets[1])
+    return tuple(
+        onnx_limit
+        for onnx_limit in _table().limits.get(name, ())
+        if onnx_limit.opsets[0] <= opset <= onnx_limit.opsets[1]
+    )
 
 
 def newest_release() -> str:
@@ -100,9 +104,9 @@ def opsets_of(cann: str) -> Opsets:
     unknown."""
     found = _table().releases[-1] if not cann else _table().releases[0]
     given = _numbers(cann)
-    for one in _table().releases:
-        if given and _numbers(one[0]) <= given:
-            found = one
+    for release in _table().releases:
+        if given and _numbers(release[0]) <= given:
+            found = release
     return found[1], found[2]
 
 
@@ -111,12 +115,12 @@ def verdict(domain: str, name: str, opset: int) -> OnnxVerdict:
     """What ATC's parser does with an operator: it has a parser for this opset of the domain (parser), or for other
     opsets only (other_opset); it has none, and the operator belongs to the standard (standard), to the domain of
     another runtime (foreign), or to nobody known (private), so that a plugin of the user's own may parse it."""
-    known = operator(domain, name)
-    if known is not None and known.parsed(opset):
+    onnx_operator = operator(domain, name)
+    if onnx_operator is not None and onnx_operator.parsed(opset):
         return "parser"
-    if known is not None and known.parsers:
+    if onnx_operator is not None and onnx_operator.parsers:
         return "other_opset"
-    if known is not None:
+    if onnx_operator is not None:
         return "standard"
     return "foreign" if domain in _FOREIGN or family(domain, name) == "aten" else "private"
 
@@ -130,8 +134,8 @@ def family(domain: str, name: str) -> OnnxFamily:
     for word, names in _FAMILIES.items():
         if name in names:
             return word
-    known = operator(domain, name)
-    return "newer" if known is not None and known.since > opsets_of("")[1] else "other"
+    onnx_operator = operator(domain, name)
+    return "newer" if onnx_operator is not None and onnx_operator.since > opsets_of("")[1] else "other"
 
 
 def holds(when: str, value: Any, outputs: int) -> bool:

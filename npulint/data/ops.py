@@ -68,19 +68,19 @@ def _misspelt(name: str) -> str | None:
 @cache
 def _by_plain_form() -> dict[str, list[str]]:
     """The operator types by their plain form."""
-    found: dict[str, list[str]] = {}
+    form: dict[str, list[str]] = {}
     for one in sorted(_operators().types, reverse=True):
-        found.setdefault(_plain(one), []).append(one)
-    return found
+        form.setdefault(_plain(one), []).append(one)
+    return form
 
 
 @cache
 def _by_beginning() -> dict[tuple[str, int], list[str]]:
     """The operator types by their first letter and their length."""
-    found: dict[tuple[str, int], list[str]] = {}
+    beginning: dict[tuple[str, int], list[str]] = {}
     for one in _operators().types:
-        found.setdefault((one[0], len(one)), []).append(one)
-    return found
+        beginning.setdefault((one[0], len(one)), []).append(one)
+    return beginning
 
 
 def _one_slip(name: str) -> str | None:

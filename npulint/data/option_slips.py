@@ -63,9 +63,9 @@ def _slip(text: str, candidates: Iterable[str]) -> str | None:
 
     folded = text[:80].casefold()
     similar = [
-        (SequenceMatcher(None, folded, one.casefold()).ratio(), one)
-        for one in sorted(candidates)
-        if re.findall(r"\d+", one) == re.findall(r"\d+", folded)
+        (SequenceMatcher(None, folded, candidate.casefold()).ratio(), candidate)
+        for candidate in sorted(candidates)
+        if re.findall(r"\d+", candidate) == re.findall(r"\d+", folded)
     ]
     similar.sort(reverse=True)
     if not similar or similar[0][0] < _SAME:

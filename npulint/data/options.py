@@ -133,8 +133,8 @@ def near(key: str, mechanism: str) -> str | None:
     Raises:
         KeyError: for a mechanism that does not exist.
     """
-    legal, known = legal_keys(mechanism), option(key)
-    successor = option(known.replacement) if known is not None and key not in legal else None
+    legal, adapter_option = legal_keys(mechanism), option(key)
+    successor = option(adapter_option.replacement) if adapter_option is not None and key not in legal else None
     if successor is not None and mechanism in successor.uses:
         return successor.uses[mechanism].name
     if not may_help():

@@ -129,16 +129,16 @@ class RecipeCall(msgspec.Struct, frozen=True):
     def neutral_values(self, effective: Mapping[str, object]) -> dict[str, object]:
         """The values of `effective` that have a framework-neutral name, by that name."""
         known = neutral_parameters().get(self.neutral, ())
-        found = {name: value for name, value in effective.items() if name in known and name not in self.neutral_names}
+        values = {name: value for name, value in effective.items() if name in known and name not in self.neutral_names}
         for name, neutral in self.neutral_names.items():
             element = _ELEMENT.match(name)
             if name in effective:
-                found[neutral] = converted(self.neutral_how.get(name, ""), effective[name])
+                values[neutral] = converted(self.neutral_how.get(name, ""), effective[name])
             elif element and isinstance(whole := effective.get(element[1]), (tuple, list)):
                 at = int(element[2])
                 if -len(whole) <= at < len(whole):
-                    found[neutral] = whole[at]
-        return found
+                    values[neutral] = whole[at]
+        return values
 
 
 def converted(how: str, value: object) -> object:

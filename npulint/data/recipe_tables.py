@@ -98,9 +98,11 @@ class Sheet:
             return found
         before, _, last = name.rpartition(".")
         keys = (f".{last}", name.partition(".")[0], "")
-        for _, one in sorted((ranked for key in keys for ranked in self._tried.get(key, ())), key=lambda pair: pair[0]):
-            if name.startswith(one.start) and (matched := one.expression.fullmatch(name)):
-                return one.row, one.word or (matched[1] if matched.re.groups else "")
+        for _, wild in sorted(
+            (ranked for key in keys for ranked in self._tried.get(key, ())), key=lambda pair: pair[0]
+        ):
+            if name.startswith(wild.start) and (matched := wild.expression.fullmatch(name)):
+                return wild.row, wild.word or (matched[1] if matched.re.groups else "")
         if before and (name.startswith("?") or ")." in name or "]." in name):
             return self.exact.get(f"?.{last}")
         return None

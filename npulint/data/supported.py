@@ -52,21 +52,21 @@ _table = lazy_table("supported_ops.json", _Table)
 
 def snapshot() -> SupportedOps:
     """The newest published list, as recorded."""
-    known = _table()
-    return SupportedOps(known.ops, known.gray, "", known.release)
+    table = _table()
+    return SupportedOps(table.ops, table.gray, "", table.release)
 
 
 @cache
 def recorded(op: str) -> RecordedOperator:
     """The record of an operator type, independent of the list in use."""
-    known = _table()
-    newer = next((kind or "listed" for kind, ops in known.newer.items() if op in ops), "")
+    table = _table()
+    newer = next((kind or "listed" for kind, ops in table.newer.items() if op in ops), "")
     rule = op in _NEVER or op.endswith(("Dataset", "DatasetV2"))
-    adapter = op in known.adapter
+    adapter = op in table.adapter
     return RecordedOperator(
         newer=newer,
         adapter=adapter,
-        aicpu=op in known.aicpu,
+        aicpu=op in table.aicpu,
         rule=rule,
-        known=bool(newer) or adapter or rule or op in known.ops or op in known.others,
+        known=bool(newer) or adapter or rule or op in table.ops or op in table.others,
     )

@@ -119,13 +119,13 @@ def _parts(release: str) -> Release:
 @cache
 def _methods() -> dict[str, TorchApi]:
     """Tensor methods by name, including in-place variants."""
-    found = {}
+    methods = {}
     for name, api in _table().items():
         if api.method:
             last = name.rpartition(".")[2]
-            found[last] = api
-            found.setdefault(last if last.endswith("_") else f"{last}_", api)
-    return found
+            methods[last] = api
+            methods.setdefault(last if last.endswith("_") else f"{last}_", api)
+    return methods
 
 
 @cache

@@ -67,4 +67,4 @@ def _supported() -> frozenset[tuple[int, int]]:
     """The minor releases of torch that torch_npu exists for."""
     needed = (text for needs in releases_of("torch-npu").values() for text in needs["torch"])
     numbers = (text.removeprefix("==").split(".") for text in needed)
-    return frozenset((int(one[0]), int(one[1])) for one in numbers) | frozenset(_FIRST)
+    return frozenset((int(number[0]), int(number[1])) for number in numbers) | frozenset(_FIRST)

@@ -114,9 +114,10 @@ def framework_started_by(path: str, root: str) -> str:
 def _copied_starts() -> tuple[tuple[str, str], ...]:
     """The ends of the paths of such scripts, and the frameworks: those whose package other scripts import."""
     return tuple(
-        (f"/{one.name.replace('.', '/')}", one.framework)
-        for one in start_commands()
-        if one.by == "module" and one.name.partition(".")[0] in configured_framework(one.framework).imports
+        (f"/{start_command.name.replace('.', '/')}", start_command.framework)
+        for start_command in start_commands()
+        if start_command.by == "module"
+        and start_command.name.partition(".")[0] in configured_framework(start_command.framework).imports
     )
 
 
@@ -127,12 +128,12 @@ def commands_of(program: str) -> tuple[str, ...]:
 
 @cache
 def _commands() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for one in _tables().starts:
-        if one.by == "command":
-            first = one.name.split()[0]
-            found[first] = (*found.get(first, ()), one.name)
-    return found
+    commands: dict[str, tuple[str, ...]] = {}
+    for start in _tables().starts:
+        if start.by == "command":
+            first = start.name.split()[0]
+            commands[first] = (*commands.get(first, ()), start.name)
+    return commands
 
 
 def configured_framework(name: str) -> ConfiguredFramework:
@@ -160,19 +161,19 @@ def configuring_call(name: str) -> ConfiguringCall | None:
 @cache
 def _calls_by_last() -> dict[str, list[ConfiguringCall]]:
     found: dict[str, list[ConfiguringCall]] = {}
-    for one in _tables().calls:
-        last = one.call.rpartition(".")[2]
-        found.setdefault("*" if "*" in last else last, []).append(one)
+    for call in _tables().calls:
+        last = call.call.rpartition(".")[2]
+        found.setdefault("*" if "*" in last else last, []).append(call)
     return found
 
 
 @cache
 def with_inherited(framework: str) -> tuple[str, ...]:
     """A framework and those whose arguments it takes too, the nearest first."""
-    found: dict[str, None] = {framework: None}
+    inherited: dict[str, None] = {framework: None}
     for name in _tables().frameworks[framework].inherits:
-        found.update(dict.fromkeys(with_inherited(name)))
-    return tuple(found)
+        inherited.update(dict.fromkeys(with_inherited(name)))
+    return tuple(inherited)
 
 
 @cache

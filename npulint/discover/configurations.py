@@ -36,7 +36,7 @@ def may_configure_training(data: bytes) -> bool:
 @cache
 def _signatures() -> tuple[tuple[Keys, Keys], ...]:
     """The last segments of the required and of the usual keys of each signature."""
-    return tuple((_last(one.required), _last(one.usual)) for one in file_signatures())
+    return tuple((_last(file_signature.required), _last(file_signature.usual)) for file_signature in file_signatures())
 
 
 def _last(keys: tuple[str, ...]) -> Keys:

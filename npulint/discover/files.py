@@ -311,9 +311,9 @@ class _Finder:
     def _kinds(self, entry: os.DirEntry[str], location: str, of_run: bool) -> tuple[str, ...]:
         """The kinds of a file by its name, or by its content in a folder of run artifacts."""
         if of_run and not self._leads_out(entry, location):
-            found = artifact_kinds(location)
-            if found:
-                return found
+            kinds = artifact_kinds(location)
+            if kinds:
+                return kinds
         if is_switch_file(entry.name) and not self._leads_out(entry, location):
             return ARTIFACT
         return possible_kinds(location)

@@ -53,7 +53,7 @@ def _paths(data: bytes, size: int) -> list[bytes]:
     magic, version, count = _HEADER.unpack_from(data)
     if magic != b"DIRC" or version not in (2, 3, 4) or count > len(data) // (_STAT + size):
         raise _Damaged
-    found: list[bytes] = []
+    paths: list[bytes] = []
     last, at = b"", _HEADER.size
     for _ in range(count):
         if (_WORD.unpack_from(data, at + _MODE)[0] >> 12) not in _TYPES:
@@ -73,9 +73,9 @@ def _paths(data: bytes, size: int) -> list[bytes]:
             raise _Damaged
         at = end + 1 if version == 4 else at + (end - at) // 8 * 8 + 8
         last = path
-        found.append(path)
+        paths.append(path)
     _refuse_incomplete(data, at, size)
-    return found
+    return paths
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:

@@ -222,13 +222,13 @@ def _file_rules(location: str, folder: str) -> Chain:
 
 def _affordable(lines: Iterable[str]) -> list[str]:
     """The lines that are matched in little time whatever the path is; others ignore nothing."""
-    found, deep = [], 0
+    affordable, deep = [], 0
     for line in lines:
         several = _levels(line) > 1
         deep += several
         if not is_costly(line) and not (several and deep > _DEEP_LINES):
-            found.append(line)
-    return found
+            affordable.append(line)
+    return affordable
 
 
 def is_costly(pattern: str) -> bool:

@@ -39,14 +39,14 @@ def form_of_protobuf(head: bytes) -> str:
 def is_onnx(head: bytes) -> bool:
     """Whether a file with this head, and with the name of an ONNX model, is one: its first fields are those of a
     ModelProto, among them the version of the format, the producer, the graph or the opsets."""
-    known = False
+    onnx = False
     for field in _fields(head, ProtobufField(0, 2, 0, 1 << 62)):
         if not field.number:
             break  # damaged from here on: the reader says so
         if field.wire != _MODEL.get(field.number):
             return False
-        known = known or field.number in (1, 2, 7, 8)
-    return known
+        onnx = onnx or field.number in (1, 2, 7, 8)
+    return onnx
 
 
 def _is_saved_model(head: bytes, whole: ProtobufField) -> bool:
@@ -117,7 +117,7 @@ def _is_declared(head: bytes, whole: ProtobufField) -> bool:
 
 def _is_info(head: bytes, whole: ProtobufField) -> bool:
     """A MetaInfoDef: operators, tags, TensorFlow version."""
-    known = False
+    info = False
     for field in _fields(head, whole):
         if field.wire != (0 if field.number == 7 else 2) or field.number > 8:
             return False
@@ -125,8 +125,8 @@ def _is_info(head: bytes, whole: ProtobufField) -> bool:
             return _begins(head, field, 1, _is_declared)
         if field.number == 5:
             return _RELEASE.fullmatch(head[field.start : field.stop]) is not None
-        known = known or field.number == 4
-    return known
+        info = info or field.number == 4
+    return info
 
 
 def _begins(head: bytes, whole: ProtobufField, number: int, fits: Callable[[bytes, ProtobufField], bool]) -> bool:

@@ -31,7 +31,7 @@ def differences(here: Snapshot, there: Snapshot) -> list[Difference]:
     ours, others = dict(_flat(msgspec.to_builtins(here))), dict(_flat(msgspec.to_builtins(there)))
     keys = dict.fromkeys([*ours, *others])
     pairs = ((key, ours.get(key, "-"), others.get(key, "-")) for key in keys if not _is_own(key))
-    return [Difference(*one) for one in pairs if one[1] != one[2]]
+    return [Difference(*pair) for pair in pairs if pair[1] != pair[2]]
 
 
 def _is_own(key: str) -> bool:

@@ -58,7 +58,9 @@ def parsed(text: str) -> list[Device]:
             processes.setdefault((int(npu), int(chip)), []).append(f"{pid} {name}".strip())
         else:
             head = _CHIP.search(line) or head
-    return [msgspec.structs.replace(one, processes=processes.get((one.npu, one.chip), [])) for one in devices]
+    return [
+        msgspec.structs.replace(device, processes=processes.get((device.npu, device.chip), [])) for device in devices
+    ]
 
 
 def _device(number: int, head: re.Match[str], row: re.Match[str]) -> Device:
@@ -82,7 +84,7 @@ def nodes(machine: Machine) -> list[Node]:
     names = [f"/dev/{name}" for name in machine.names("/dev") or () if re.fullmatch(r"davinci\d+", name)]
     found = [_node(machine, name) for name in sorted(names, key=lambda name: int(name[12:]))]
     needed = [_node(machine, name) for name in _NEEDED]
-    return [*found, *needed] if found or any(one.present for one in needed) else []
+    return [*found, *needed] if found or any(node.present for node in needed) else []
 
 
 def _node(machine: Machine, name: str) -> Node:

@@ -87,13 +87,13 @@ def environment(machine: Machine) -> dict[str, str]:
 
 def missing_paths(machine: Machine) -> dict[str, list[str]]:
     """Per variable the folders in it that do not exist."""
-    found = {}
+    paths = {}
     for name in _PATHS:
         value = machine.environ.get(name, "")
         missing = [part for part in value.split(":") if part.startswith("/") and not machine.exists(part)]
         if missing:
-            found[name] = missing
-    return found
+            paths[name] = missing
+    return paths
 
 
 def network(machine: Machine) -> Network:

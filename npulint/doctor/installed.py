@@ -59,8 +59,8 @@ def boards(machine: Machine) -> tuple[int | None, str]:
     names = machine.names(base)
     if names is None:
         return None, ""
-    ours = [one for one in names if (machine.read(f"{base}/{one}/vendor") or "").strip() == _VENDOR]
-    ids = [(machine.read(f"{base}/{one}/device") or "").strip() for one in ours]
+    ours = [name for name in names if (machine.read(f"{base}/{name}/vendor") or "").strip() == _VENDOR]
+    ids = [(machine.read(f"{base}/{our}/device") or "").strip() for our in ours]
     chips = [_BOARDS[one] for one in ids if one in _BOARDS]
     return len(chips), chips[0] if chips else ""
 
@@ -71,9 +71,9 @@ def toolkits(machine: Machine) -> list[Package]:
     current = _home_of(machine, home)
     found: dict[str, Package] = {}
     for folder in _toolkit_folders(machine, home):
-        one = _toolkit(machine, folder)
-        if one is not None and one.path not in found:
-            found[one.path] = one
+        package = _toolkit(machine, folder)
+        if package is not None and package.path not in found:
+            found[package.path] = package
     return [
         Package(
             version=one.version,

@@ -37,16 +37,18 @@ _SET_BY_SCRIPTS = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH",
 
 def judge(snapshot: Snapshot, catalogue: Catalogue, lang: str) -> list[Finding]:
     """The findings about a machine, the most severe first."""
-    target = {"cann": one.version} if (one := active(snapshot)) is not None and one.version else {}
+    target = {"cann": package.version} if (package := active(snapshot)) is not None and package.version else {}
     settings = Settings(target=target, cache=False, lang=lang)
     texts = files(snapshot)
     sources = [SourceFile(name, _KINDS[name], name, ".", len(text)) for name, text in texts.items()]
     data = {name: text.encode() for name, text in texts.items()}
-    found = Evaluator(catalogue, settings, open_cache(False)).project(".", sources, data).findings
+    findings = Evaluator(catalogue, settings, open_cache(False)).project(".", sources, data).findings
     families = {check.code: check.family for check in catalogue.checks}
-    own = [_without_places(one) for one in found if _concerns(one, families.get(one.code, ""))]
+    own = [_without_places(finding) for finding in findings if _concerns(finding, families.get(finding.code, ""))]
     order = {SNAPSHOT: 0, PACKAGES: 1, VARIABLES: 2}
-    return sorted(own, key=lambda one: (-SEVERITIES.index(one.severity), order[one.path], one.code, one.span))
+    return sorted(
+        own, key=lambda finding: (-SEVERITIES.index(finding.severity), order[finding.path], finding.code, finding.span)
+    )
 
 
 def _without_places(finding: Finding) -> Finding:

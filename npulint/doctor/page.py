@@ -35,13 +35,13 @@ def html(report: Report, lang: str) -> str:
 
 def _answer(report: Report, lang: str) -> ReadinessVerdict:
     """The verdict: that of the most severe finding."""
-    worst = max((one.severity for one in report.findings), key=SEVERITIES.index, default="")
+    worst = max((finding.severity for finding in report.findings), key=SEVERITIES.index, default="")
     word = _TONES[worst] if worst or for_npu(report.snapshot) else "unused"
     return ReadinessVerdict(word, word, say(lang, f"doctor.verdict.{word}"), [verdict(report, lang)])
 
 
 def _tiles(findings: list[Finding], lang: str) -> str:
-    numbers = Counter(one.severity for one in findings)
+    numbers = Counter(finding.severity for finding in findings)
     return "".join(
         f'<li class="{word}"><b>{numbers[word]}</b> {escape_html(count(lang, f"html.tile.{word}", numbers[word]))}</li>'
         for word in reversed(SEVERITIES)
@@ -57,8 +57,13 @@ def _machine(page: Page, snapshot: Snapshot) -> str:
     if len(toolkits) > 1:
         used = active(snapshot)
         rows: list[list[Cell]] = [
-            [one.version, CodeCell(one.path), one.arch, say(lang, "doctor.toolkit.used") if one is used else ""]
-            for one in toolkits
+            [
+                toolkit.version,
+                CodeCell(toolkit.path),
+                toolkit.arch,
+                say(lang, "doctor.toolkit.used") if toolkit is used else "",
+            ]
+            for toolkit in toolkits
         ]
         heads = [say(lang, f"doctor.toolkit.{word}") for word in ("version", "folder", "arch", "use")]
         table = f'<div class="panel">{markup(page, Table("CANN", heads, rows, titled=True))}</div>'
@@ -67,7 +72,7 @@ def _machine(page: Page, snapshot: Snapshot) -> str:
 
 def _findings(findings: list[Finding], lang: str) -> str:
     """The findings as cards, in their order."""
-    cards = "\n".join(_card(number, one, lang) for number, one in enumerate(findings, 1))
+    cards = "\n".join(_card(number, finding, lang) for number, finding in enumerate(findings, 1))
     body = f'<div class="group"><div class="cards">\n{cards}\n</div></div>'
     title = say(lang, "html.section.findings")
     return section("findings", title, body if findings else f"<p>{say(lang, 'doctor.sound')}</p>")
@@ -89,7 +94,9 @@ def _card(number: int, one: Finding, lang: str) -> str:
 def _differences(page: Page, report: Report) -> str:
     """What differs from the other machine."""
     lang = page.lang
-    rows: list[list[Cell]] = [[CodeCell(one.part), one.here, one.there] for one in report.differences or ()]
+    rows: list[list[Cell]] = [
+        [CodeCell(difference.part), difference.here, difference.there] for difference in report.differences or ()
+    ]
     title = say(lang, "html.section.differences")
     heads = [say(lang, f"doctor.{word}") for word in ("part", "this", "other")]
     block: Block = Table(title, heads, rows, wide=True) if rows else Paragraph(say(lang, "doctor.same"))

@@ -24,14 +24,16 @@ def rank_table(machine: Machine, own: set[str]) -> RankTable | None:
         servers = _servers(table)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return RankTable(path=path, problem="invalid")
-    names = [str(one.get("server_id", "")) for one in servers]
+    names = [str(server.get("server_id", "")) for server in servers]
     mine = {*own, name_of(machine)}
-    here = [one for one in servers if str(one.get("server_id")) in mine] or (servers if len(servers) == 1 else [])
+    here = [server for server in servers if str(server.get("server_id")) in mine] or (
+        servers if len(servers) == 1 else []
+    )
     return RankTable(
         path=path,
         status=str(table.get("status", "")),
         servers=names,
-        ranks=[int(device["rank_id"]) for one in servers for device in one.get("device", ())],
+        ranks=[int(device["rank_id"]) for server in servers for device in server.get("device", ())],
         devices=[int(device["device_id"]) for one in here for device in one.get("device", ())],
     )
 
@@ -39,8 +41,8 @@ def rank_table(machine: Machine, own: set[str]) -> RankTable | None:
 def _servers(table: Any) -> list[dict[str, Any]]:
     """The servers of a table, whose devices have ids. Raises one of the errors of wrong shapes."""
     servers: list[dict[str, Any]] = list(table.get("server_list") or ())
-    for one in servers:
-        for device in one.get("device", ()):
+    for server in servers:
+        for device in server.get("device", ()):
             int(device["rank_id"])
             int(device["device_id"])
     return servers

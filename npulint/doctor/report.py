@@ -30,9 +30,9 @@ class Report(msgspec.Struct, frozen=True):
 def text(report: Report, lang: str) -> str:
     """For the terminal."""
     lines = [f"{title}{' ' * (_TITLE - cells(title))}{value}" for title, value in summary(report.snapshot, lang)]
-    for one in report.findings:
-        lines += ["", f"{_severity(one, lang)} {one.code}: {one.message}", *_wrapped(one.why)]
-        lines += _wrapped(say(lang, "doctor.fix", text=one.fix.text))
+    for finding in report.findings:
+        lines += ["", f"{_severity(finding, lang)} {finding.code}: {finding.message}", *_wrapped(finding.why)]
+        lines += _wrapped(say(lang, "doctor.fix", text=finding.fix.text))
     lines += ["", verdict(report, lang)]
     for difference in report.differences or ():
         lines.append(f"  {difference.part}: {difference.here} | {difference.there}")
@@ -42,13 +42,16 @@ def text(report: Report, lang: str) -> str:
 def markdown(report: Report, lang: str) -> str:
     """For issues and documents."""
     lines = [f"- **{title}**: {value}" for title, value in summary(report.snapshot, lang)]
-    for one in report.findings:
-        lines += ["", f"### {_severity(one, lang)} {one.code}: {one.message}", "", one.why, ""]
-        lines.append(say(lang, "doctor.fix", text=one.fix.text))
+    for finding in report.findings:
+        lines += ["", f"### {_severity(finding, lang)} {finding.code}: {finding.message}", "", finding.why, ""]
+        lines.append(say(lang, "doctor.fix", text=finding.fix.text))
     lines += ["", verdict(report, lang)]
     if report.differences:
         lines += ["", say(lang, "doctor.table"), "| --- | --- | --- |"]
-        lines += [f"| {one.part} | {_cell(one.here)} | {_cell(one.there)} |" for one in report.differences]
+        lines += [
+            f"| {difference.part} | {_cell(difference.here)} | {_cell(difference.there)} |"
+            for difference in report.differences
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -56,14 +59,14 @@ def json(report: Report) -> str:
     """For tools: the snapshot, the findings, the differences."""
     findings = [
         {
-            "code": one.code,
-            "name": one.name,
-            "severity": one.severity,
-            "message": one.message,
-            "why": one.why,
-            "fix": one.fix.text,
+            "code": finding.code,
+            "name": finding.name,
+            "severity": finding.severity,
+            "message": finding.message,
+            "why": finding.why,
+            "fix": finding.fix.text,
         }
-        for one in report.findings
+        for finding in report.findings
     ]
     document = {"machine": report.snapshot, "findings": findings, "differences": report.differences}
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
@@ -83,7 +86,7 @@ def _wrapped(paragraph: str) -> list[str]:
 
 def verdict(report: Report, lang: str) -> str:
     """How many findings and differences there are, in words."""
-    numbers = Counter(one.severity for one in report.findings)
+    numbers = Counter(finding.severity for finding in report.findings)
     parts = [count(lang, f"doctor.{word}.count", numbers[word]) for word in reversed(SEVERITIES) if numbers[word]]
     said = [("" if lang == "zh" else " ").join(parts) if parts else say(lang, "doctor.sound")]
     if not for_npu(report.snapshot):
@@ -105,10 +108,12 @@ def summary(snapshot: Snapshot, lang: str) -> Iterator[tuple[str, str]]:
         yield say(lang, "doctor.driver"), _joined(version, with_it)
     used = active(snapshot)
     mark = say(lang, "doctor.used")
-    toolkits = [f"{one.version}{mark if one is used else ''} {one.path}" for one in snapshot.toolkits or ()]
+    toolkits = [
+        f"{package.version}{mark if package is used else ''} {package.path}" for package in snapshot.toolkits or ()
+    ]
     yield "CANN", _joined(*toolkits) or say(lang, "doctor.absent")
-    names = Counter(one.name for one in snapshot.devices or ())
-    healthy = sum(one.health == "OK" for one in snapshot.devices or ())
+    names = Counter(device.name for device in snapshot.devices or ())
+    healthy = sum(device.health == "OK" for device in snapshot.devices or ())
     devices = [f"{number} x {name}" for name, number in names.items()]
     devices += [say(lang, "doctor.healthy", n=healthy)] if devices else []
     boards = [count(lang, "doctor.boards", snapshot.boards)] if snapshot.boards and not devices else []
@@ -138,4 +143,4 @@ def _joined(*parts: str) -> str:
 
 def worst(findings: Sequence[Finding]) -> str:
     """The highest severity; empty without findings."""
-    return max((one.severity for one in findings), key=SEVERITIES.index, default="")
+    return max((finding.severity for finding in findings), key=SEVERITIES.index, default="")

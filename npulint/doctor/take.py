@@ -44,7 +44,7 @@ def take(machine: Machine, interpreter: str = "", deep: float | None = None, lan
 
 def _chip(devices: list[Device], board: str) -> str:
     """The chip: as npu-smi names it, except on the third generation, which it calls Ascend910 like the first."""
-    named = next((one.name for one in devices if one.name), "")
+    named = next((device.name for device in devices if device.name), "")
     if named not in ("", "Ascend910"):
         return named
-    return board or ("910C" if any(one.chip for one in devices) else "")
+    return board or ("910C" if any(device.chip for device in devices) else "")

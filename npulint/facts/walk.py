@@ -52,15 +52,15 @@ def written_operations(code: Code) -> Iterator[tuple[Op, int, int]]:
 
 def names_in(values: Iterable[Value]) -> list[Ref]:
     """The names in some values and their subexpressions (see `nested`), in no order, at the cost of one list."""
-    found: list[Ref] = []
+    references: list[Ref] = []
     queue = list(values)
     for part in queue:
         kind = type(part)
         if kind is Ref:
-            found.append(part)  # type: ignore[arg-type]
+            references.append(part)  # type: ignore[arg-type]
         elif kind in _COMPOSED:
             queue += parts_of(part)
-    return found
+    return references
 
 
 def written_values(code: Code) -> Iterator[tuple[Value, int, int]]:

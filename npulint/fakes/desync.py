@@ -35,7 +35,7 @@ class Desync(msgspec.Struct, frozen=True):
 def desync(parts: Sequence[Part]) -> Desync | None:
     """The first collective on which ranks differ, if that can be said."""
     for calls in _by_group(parts).values():
-        found = _first_difference(calls, {one.ended.rank: one for one in parts})
+        found = _first_difference(calls, {part.ended.rank: part for part in parts})
         if found is not None:
             return found
     return None
@@ -55,7 +55,7 @@ def _first_difference(calls: Mapping[int, list[Called]], parts: Mapping[int, Par
     for place in range(max(map(len, calls.values()))):
         now = {rank: own[place] for rank, own in calls.items() if place < len(own)}
         absent = [rank for rank in calls if rank not in now]
-        if len({_sign(one) for one in now.values()}) > 1:
+        if len({_sign(called) for called in now.values()}) > 1:
             return _described(now, absent, calls, parts)
         if absent:
             ends = {rank: parts[rank].ended.how for rank in calls if rank in parts}
@@ -78,7 +78,8 @@ def _described(
     """The call whose line the other ranks never reach, and where all are."""
     odd = min(now, key=lambda rank: (_others(rank, now[rank], calls), now[rank].backward, rank))
     words = [
-        f"rank {rank}: {_NAMES.get(one.name, one.name)}{_size(one)} at {_at(one.frames)}" for rank, one in now.items()
+        f"rank {rank}: {_NAMES.get(called.name, called.name)}{_size(called)} at {_at(called.frames)}"
+        for rank, called in now.items()
     ]
     words += [f"rank {rank}: at {_at(parts[rank].ended.standing)}" for rank in absent if rank in parts]
     chosen = now[odd]
@@ -87,7 +88,9 @@ def _described(
 
 def _others(rank: int, call: Called, calls: Mapping[int, list[Called]]) -> int:
     """How many other ranks have a call at this line."""
-    return sum(any(one.frames[-1:] == call.frames[-1:] for one in own) for other, own in calls.items() if other != rank)
+    return sum(
+        any(called.frames[-1:] == call.frames[-1:] for called in own) for other, own in calls.items() if other != rank
+    )
 
 
 def _size(call: Called) -> str:

@@ -51,14 +51,14 @@ def _course(part: Part, graph: Graph | None) -> Course:
     """The course that a process recorded; its numbers are those of the joined nodes if its `graph` was joined."""
     try:
         with open(os.path.join(part.folder, COURSE), "rb") as file:
-            found = read(file.read())
+            course = read(file.read())
     except OSError:
         return Course()
     if graph is None:
-        return found
+        return course
     keys = [_key(node) for node in graph.bodies[0].nodes]
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    return msgspec.structs.replace(found, sequence=tuple(places[keys[number]] for number in found.sequence))
+    return msgspec.structs.replace(course, sequence=tuple(places[keys[number]] for number in course.sequence))
 
 
 def _joined(graphs: Sequence[Graph]) -> Graph:
@@ -114,8 +114,8 @@ def _ended(parts: Sequence[Part], working: Sequence[Part]) -> Ended:
         key=lambda one: (not one.ended.known, one.folder not in inner, _BEST.index(one.ended.how), one.ended.rank),
     ).ended
     lines: dict[str, set[int]] = {}
-    for one in parts:
-        for path, numbers in one.ended.lines.items():
+    for part in parts:
+        for path, numbers in part.ended.lines.items():
             lines.setdefault(path, set()).update(numbers)
     return msgspec.structs.replace(
         chosen,

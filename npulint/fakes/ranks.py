@@ -59,7 +59,7 @@ def wait(processes: Sequence[Program], record: str, seconds: float) -> None:
         states = list(_states(record))
         ended = [state for state in states if state[1]]
         first_end = first_end or (time.monotonic() if ended else 0.0)
-        codes = [one.poll() for one in processes]
+        codes = [process.poll() for process in processes]
         if None not in codes or any(codes) or _is_over(states, first_end):
             return _end(record, processes, "others")
         if _is_stuck(states):
@@ -72,7 +72,7 @@ def wait(processes: Sequence[Program], record: str, seconds: float) -> None:
 def _states(record: str) -> Iterator[tuple[str, bool, bool]]:
     """Each process: its folder, whether it ended, and whether it worked on the NPU."""
     with os.scandir(record) as entries:
-        folders = sorted(one.path for one in entries if one.is_dir())
+        folders = sorted(entry.path for entry in entries if entry.is_dir())
     for folder in folders:
         done, here = (os.path.exists(os.path.join(folder, name)) for name in (ENDED, HERE))
         yield folder, done, here
@@ -81,7 +81,7 @@ def _states(record: str) -> Iterator[tuple[str, bool, bool]]:
 def _is_over(states: Sequence[tuple[str, bool, bool]], first_end: float) -> bool:
     """Whether those that work on the NPU have ended, or one of them failed."""
     ends = {folder: _ended(folder) for folder, done, _ in states if done}
-    if any(one is not None and one.how in ("error", "exit") for one in ends.values()):
+    if any(ended is not None and ended.how in ("error", "exit") for ended in ends.values()):
         return True
     if not any(_counts(ends[folder]) for folder, done, here in states if done and here):
         return False
@@ -107,7 +107,7 @@ def _end(record: str, processes: Sequence[Program], why: str) -> None:
     os.rename(os.path.join(record, f"{END}.part"), os.path.join(record, END))
     until = time.monotonic() + _LEAVE
     while time.monotonic() < until:
-        if all(done for _, done, _ in _states(record)) or all(one.poll() is not None for one in processes):
+        if all(done for _, done, _ in _states(record)) or all(process.poll() is not None for process in processes):
             return
         time.sleep(_POLL)
 
@@ -123,7 +123,7 @@ def parts(record: str) -> list[Part]:
             ended = Ended("lost", rank=rank)
         if ended is not None:
             found.append(Part(folder, ended, called))
-    return sorted(found, key=lambda one: (one.ended.rank, one.folder))
+    return sorted(found, key=lambda part: (part.ended.rank, part.folder))
 
 
 def _ended(folder: str) -> Ended | None:
@@ -135,13 +135,13 @@ def _ended(folder: str) -> Ended | None:
 
 
 def _called(path: str) -> list[Called]:
-    found = []
+    calleds = []
     for line in _read(path).splitlines():
         try:
-            found.append(msgspec.json.decode(line, type=Called))
+            calleds.append(msgspec.json.decode(line, type=Called))
         except msgspec.DecodeError:
             continue  # the last line of a process that was killed
-    return found
+    return calleds
 
 
 def _read(path: str) -> bytes:

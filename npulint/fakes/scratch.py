@@ -80,8 +80,8 @@ class Scratch(msgspec.Struct):
         self.entries += len(entries)
         if self.entries > _MOST:
             raise NpulintError(say(lang, "try.too-many", path=self.original, most=_MOST))
-        for one in entries:
-            self._entry(one, os.path.join(target, one.name), lang)
+        for entry in entries:
+            self._entry(entry, os.path.join(target, entry.name), lang)
 
     def _entry(self, entry: os.DirEntry[str], target: str, lang: str) -> None:
         if entry.name in _LEFT_OUT:

@@ -119,15 +119,15 @@ def _variables(trial: Trial, base: str) -> dict[str, str]:
 
 
 def _outcome(record: str, scratch: Scratch, code: int, trial: Trial) -> Outcome:
-    found = [one for one in ranks.parts(record) if os.path.isfile(one.recording)]
-    if not found:
+    parts = [part for part in ranks.parts(record) if os.path.isfile(part.recording)]
+    if not parts:
         reason = "try.killed" if code < 0 else "try.not-started"
         raise NpulintError(say(trial.lang, reason, code=code if code >= 0 else signal.Signals(-code).name))
     together = merged(ranks.parts(record))
     ended = together.ended
     lines = {scratch.back(path): numbers for path, numbers in ended.lines.items()}
     ended = msgspec.structs.replace(ended, lines=lines, place=scratch.back(ended.place))
-    each = tuple((numbers, _back(one, scratch)) for numbers, one in together.differing)
+    each = tuple((numbers, _back(graph, scratch)) for numbers, graph in together.differing)
     return Outcome(_back(together.graph, scratch), ended, each, together.course)
 
 
@@ -136,7 +136,7 @@ def _back(graph: Graph, scratch: Scratch) -> Graph:
     body = graph.bodies[0]
     nodes = [
         msgspec.structs.replace(
-            node, frames=tuple(NodeFrame(scratch.back(one.path), one.line, one.function) for one in node.frames)
+            node, frames=tuple(NodeFrame(scratch.back(frame.path), frame.line, frame.function) for frame in node.frames)
         )
         for node in body.nodes
     ]

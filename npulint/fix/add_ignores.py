@@ -32,8 +32,8 @@ def add_ignores(findings: Iterable[Finding], named: Sequence[str]) -> AddedIgnor
     """A comment at the place of each finding, in files below the `named` paths. Comments that are there get further
     names. Each edit is proved to suppress its finding and to leave the code as it is."""
     by_path: dict[str, list[Finding]] = {}
-    for one in findings:
-        by_path.setdefault(one.path, []).append(one)
+    for finding in findings:
+        by_path.setdefault(finding.path, []).append(finding)
     files: list[FileChange] = []
     left: list[Finding] = []
     suppressed: dict[str, int] = {}
@@ -52,7 +52,7 @@ def _root(path: str, named: Sequence[str]) -> str:
     folders = {os.path.abspath(one) for one in named}
     if place in folders:
         return os.path.dirname(place)
-    return max((one for one in folders if place.startswith(os.path.join(one, ""))), key=len, default="")
+    return max((folder for folder in folders if place.startswith(os.path.join(folder, ""))), key=len, default="")
 
 
 def _changed(path: str, findings: Sequence[Finding], root: str) -> tuple[FileChange | None, list[Finding]]:
@@ -64,10 +64,10 @@ def _changed(path: str, findings: Sequence[Finding], root: str) -> tuple[FileCha
         return None, list(findings)
     style = style_of(path, before[:200])
     after, left = before, list[Finding]()
-    for one in sorted(findings, key=lambda one: (-one.span.line, one.code)):  # lines above keep their numbers
-        commented = _with_comment(path, one, after, style)
+    for finding in sorted(findings, key=lambda one: (-one.span.line, one.code)):  # lines above keep their numbers
+        commented = _with_comment(path, finding, after, style)
         if commented is None:
-            left.append(one)
+            left.append(finding)
         else:
             after = commented
     change = FileChange(path, before, after, location=location, root=root) if after != before else None

@@ -77,14 +77,14 @@ def _with_device(steps: Sequence[FixStep]) -> tuple[FixStep, ...]:
     """The steps, with ``torch.amp.GradScaler("npu")`` for the scaler of torch_npu, which takes no device."""
     if not any(step.verb == "rename" and step.words["to"] == _SCALER for step in steps):
         return tuple(steps)
-    found = []
+    fix_steps = []
     for step in steps:
         if step.verb == "drop" and step.words.get("name") == "device":
             words = {"part": "cuda", "to": "npu", "in": "0 device"}
-            found.append(FixStep("retext", step.path, step.span, words))
+            fix_steps.append(FixStep("retext", step.path, step.span, words))
         elif step.verb != "rename":
-            found.append(step)
-    return tuple(found)
+            fix_steps.append(step)
+    return tuple(fix_steps)
 
 
 def _on_npu_only(plan: Plan, text: Text, spelling: Spelling) -> Plan:
@@ -95,7 +95,7 @@ def _on_npu_only(plan: Plan, text: Text, spelling: Spelling) -> Plan:
         switch = f'enabled={spelling.type} == "npu"'
         return f"{name}({', '.join(filter(None, (spelling.type if takes_type else '', match[2], switch)))})"
 
-    edits = tuple(Edit(one.path, one.span, _OF_AMP.sub(spelled, one.text)) for one in plan.edits)
+    edits = tuple(Edit(edit.path, edit.span, _OF_AMP.sub(spelled, edit.text)) for edit in plan.edits)
     if mentions_npu(_WITHOUT_SWITCH.sub("", edit.text) for edit in edits):
         raise FixRefused("npu-only")
     needed = dict.fromkeys(statement for edit in edits for statement in spelling.imports(edit.text))
@@ -105,9 +105,10 @@ def _on_npu_only(plan: Plan, text: Text, spelling: Spelling) -> Plan:
 def _beside(plan: Plan, path: str, helper: HelperModule) -> Plan:
     """The plan for a file, with imports of the helper module that it finds."""
     imports = tuple(
-        msgspec.structs.replace(one, statement=helper.imported(path, one.statement)) for one in plan.imports
+        msgspec.structs.replace(import_request, statement=helper.imported(path, import_request.statement))
+        for import_request in plan.imports
     )
-    edits = tuple(msgspec.structs.replace(one, text=helper.imported(path, one.text)) for one in plan.edits)
+    edits = tuple(msgspec.structs.replace(edit, text=helper.imported(path, edit.text)) for edit in plan.edits)
     return Plan(edits, imports)
 
 
@@ -115,8 +116,8 @@ def _created(helper: HelperModule, plan: Plan, text_of: Callable[[str], Text]) -
     """The edits that create the helper modules that a plan imports, where they are missing. Raises `FixRefused` for a
     file that cannot import one."""
     starts = (f"from {helper.name} import ", f"from {HELPER} import ")
-    users = [one.path for one in plan.imports if one.statement.startswith(starts)]
-    users += [one.path for one in plan.edits if one.text.startswith(starts)]
+    users = [import_request.path for import_request in plan.imports if import_request.statement.startswith(starts)]
+    users += [edit.path for edit in plan.edits if edit.text.startswith(starts)]
     for path in dict.fromkeys(users):
         if not helper.paths(path):
             raise FixRefused("no-helper")

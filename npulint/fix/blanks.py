@@ -17,7 +17,7 @@ def closed_up(text: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:
         last = run[-1]
         count = _surplus(lines, run[0].span.line - 1, last.span.end_line - 1)
         end = last.span.end_line + count
-        free = all(one in run or not last.span.end_line <= one.span.line <= end for one in edits)
+        free = all(edit in run or not last.span.end_line <= edit.span.line <= end for edit in edits)
         if count and free and end <= len(lines):
             span = Span(last.span.line, last.span.column, end, 1)
             found[found.index(last)] = Edit(last.path, span, "")
@@ -27,11 +27,11 @@ def closed_up(text: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:
 def _runs(edits: Iterable[Edit]) -> list[list[Edit]]:
     """Groups of adjacent whole-line deletions."""
     runs: list[list[Edit]] = []
-    for one in sorted((one for one in edits if _takes_lines(one)), key=lambda one: one.span):
-        if runs and runs[-1][-1].span.end_line == one.span.line:
-            runs[-1].append(one)
+    for edit in sorted((one for one in edits if _takes_lines(one)), key=lambda one: one.span):
+        if runs and runs[-1][-1].span.end_line == edit.span.line:
+            runs[-1].append(edit)
         else:
-            runs.append([one])
+            runs.append([edit])
     return [run for run in runs if len(run) > 1]
 
 

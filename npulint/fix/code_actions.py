@@ -28,13 +28,13 @@ class DecodedFiles:
         """The document at a path. Raises `FixRefused`: ``not-named``, ``unreadable``, ``encoding``."""
         if self._only and path != self._only:
             raise FixRefused("not-named")
-        known = self._known.get(path)
-        if known is None:
+        source_document = self._known.get(path)
+        if source_document is None:
             data = self._bytes_of(path)
             if data is None:
                 raise FixRefused("unreadable")
-            known = self._known[path] = SourceDocument(path, _kind(path, data), data)
-        return known
+            source_document = self._known[path] = SourceDocument(path, _kind(path, data), data)
+        return source_document
 
 
 def _kind(path: str, data: bytes) -> str:
@@ -67,7 +67,7 @@ def _worked_out(findings: Iterable[Finding], documents: Documents, unsafe: bool)
     proposed, denied = proposals(findings, unsafe, documents, lambda _: planned, _willing)
     done = made(proposed, documents, merged_imports)
     edits = tuple(edit for path in done.data for edit in done.edits[path])
-    return edits, [one.reason for one in (*denied, *done.denied)]
+    return edits, [refused_fix.reason for refused_fix in (*denied, *done.denied)]
 
 
 def _willing(finding: Finding, path: str, place: Span, plan: Plan) -> None:

@@ -132,7 +132,7 @@ class CompatibleFixes:
 
     def _united(self, proposal: Proposal) -> dict[str, tuple[Edit, ...]] | None:
         """The import edits of the files for which this fix requests more imports; None if they conflict."""
-        found: dict[str, tuple[Edit, ...]] = {}
+        united: dict[str, tuple[Edit, ...]] = {}
         for path in dict.fromkeys(request.path for request in proposal.plan.imports):
             fresh = [request for request in proposal.plan.imports if request.path == path]
             known = self._requests.get(path, {})
@@ -146,8 +146,8 @@ class CompatibleFixes:
                 return None
             if any(_crosses(other, edits) for _, _, other in self._added.get(path, ())):
                 return None
-            found[path] = edits
-        return found
+            united[path] = edits
+        return united
 
 
 def _start(edit: Edit) -> tuple[int, int]:

@@ -17,16 +17,16 @@ from npulint.read.files import LIMIT
 def with_edits(result: RunResult, settings: Settings) -> RunResult:
     """The result with the fix edits of each finding, computed for the current files."""
     files = DecodedFiles(_reading(settings.piped()))
-    found: list[Finding] = []
-    for one in result.findings:
-        if one.fix.changes:
+    findings: list[Finding] = []
+    for finding in result.findings:
+        if finding.fix.changes:
             try:
-                edits = edits_of(one, files, unsafe=True)
+                edits = edits_of(finding, files, unsafe=True)
             except FixRefused:
                 edits = ()
-            one = msgspec.structs.replace(one, fix=msgspec.structs.replace(one.fix, edits=edits))
-        found.append(one)
-    return msgspec.structs.replace(result, findings=found)
+            finding = msgspec.structs.replace(finding, fix=msgspec.structs.replace(finding.fix, edits=edits))
+        findings.append(finding)
+    return msgspec.structs.replace(result, findings=findings)
 
 
 def _reading(piped: dict[str, bytes]) -> Callable[[str], bytes | None]:

@@ -62,7 +62,7 @@ class PassResult(msgspec.Struct, frozen=True):
     @property
     def effective(self) -> list[Proposal]:
         """The applied fixes with an effect."""
-        return [one for one in self.made if not one.paths.isdisjoint(self.data)]
+        return [proposal for proposal in self.made if not proposal.paths.isdisjoint(self.data)]
 
 
 def proposals(
@@ -85,24 +85,24 @@ def proposals(
             refused.path = refused.path or path
             raise
 
-    for one in findings:
-        for change, edits, applicability in _permitted(one, unsafe):
-            key = (one.code, edits, change and (change.applicability, *map(_key, change.steps)))
+    for finding in findings:
+        for change, edits, applicability in _permitted(finding, unsafe):
+            key = (finding.code, edits, change and (change.applicability, *map(_key, change.steps)))
             if key in seen:
                 continue
             seen.add(key)
-            path, place = _place(one, change)
+            path, place = _place(finding, change)
             try:
-                plan = _plan(change, edits, text_of, planner_of(one))
-                objected = refusal_reason(one, path, place, plan)
+                plan = _plan(change, edits, text_of, planner_of(finding))
+                objected = refusal_reason(finding, path, place, plan)
                 if objected is not None:
                     raise objected
             except FixRefused as refused:
                 elsewhere = refused.path if refused.path != path else ""
-                denied.append(RefusedFix(one, path, place, change, refused.reason, refused.detail, elsewhere))
+                denied.append(RefusedFix(finding, path, place, change, refused.reason, refused.detail, elsewhere))
                 continue
             if plan.edits or plan.imports:
-                found.append(Proposal(one, applicability, path, place, change, plan))
+                found.append(Proposal(finding, applicability, path, place, change, plan))
     return sorted(found, key=Proposal.order), denied
 
 
@@ -116,8 +116,8 @@ def made(proposed: Sequence[Proposal], documents: Documents, merge_imports: Impo
     together, waiting, denied = _together(proposed, text_of, merge_imports)
     data, broken = _applied(together.edits(), documents)
     if broken:
-        suspects = [one for one in together.accepted if not one.paths.isdisjoint(broken)]
-        kept = [one for one in together.accepted if one.paths.isdisjoint(broken)]
+        suspects = [proposal for proposal in together.accepted if not proposal.paths.isdisjoint(broken)]
+        kept = [proposal for proposal in together.accepted if proposal.paths.isdisjoint(broken)]
         good, later, bad = _one_by_one(suspects, kept, documents, text_of, merge_imports)
         waiting, denied = [*waiting, *later], [*denied, *bad]
         together, _, _ = _together(good, text_of, merge_imports)
@@ -127,9 +127,9 @@ def made(proposed: Sequence[Proposal], documents: Documents, merge_imports: Impo
 
 def _without_copied(proposed: Sequence[Proposal]) -> tuple[list[Proposal], list[Proposal]]:
     """The proposals without those that change a file from which another makes one for the NPU, and these."""
-    copied = {one.plan.copied for one in proposed} - {""}
-    kept_back = [one for one in proposed if not one.paths.isdisjoint(copied)]
-    return [one for one in proposed if one.paths.isdisjoint(copied)], kept_back
+    copied = {proposal.plan.copied for proposal in proposed} - {""}
+    kept_back = [proposal for proposal in proposed if not proposal.paths.isdisjoint(copied)]
+    return [proposal for proposal in proposed if proposal.paths.isdisjoint(copied)], kept_back
 
 
 def _permitted(one: Finding, unsafe: bool) -> list[tuple[FixEdit | None, tuple[Edit, ...], str]]:
@@ -181,14 +181,14 @@ def _together(
     together = CompatibleFixes(text_of, merge_imports)
     waiting: list[Proposal] = []
     denied: list[RefusedFix] = []
-    for one in proposed:
+    for proposal in proposed:
         try:
             with _sheltered():
-                taken = together.add(one)
+                taken = together.add(proposal)
             if not taken:
-                waiting.append(one)
+                waiting.append(proposal)
         except FixRefused as refused:
-            denied.append(_denied(one, refused.reason, refused.detail))
+            denied.append(_denied(proposal, refused.reason, refused.detail))
     return together, waiting, denied
 
 
@@ -222,15 +222,15 @@ def _one_by_one(
     ones."""
     good, later = list(kept), []
     denied: list[RefusedFix] = []
-    for one in suspects:
-        related = [other for other in good if not other.paths.isdisjoint(one.paths)]
-        alone = _fault([one], one.paths, documents, text_of, merge_imports)
+    for suspect in suspects:
+        related = [other for other in good if not other.paths.isdisjoint(suspect.paths)]
+        alone = _fault([suspect], suspect.paths, documents, text_of, merge_imports)
         if alone:
-            denied.append(_denied(one, alone))
-        elif _fault([*related, one], one.paths, documents, text_of, merge_imports):
-            later.append(one)
+            denied.append(_denied(suspect, alone))
+        elif _fault([*related, suspect], suspect.paths, documents, text_of, merge_imports):
+            later.append(suspect)
         else:
-            good.append(one)
+            good.append(suspect)
     return good, later, denied
 
 

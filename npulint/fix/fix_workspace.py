@@ -59,10 +59,10 @@ class FixWorkspace:
         """The current document at a path, empty for a new file. Raises `FixRefused`: ``encoding`` and
         ``unreadable`` for files that are not text, ``not-named`` for existing files outside of the project,
         ``outside`` for new ones."""
-        known = self._documents.get(path)
-        if known is None:
-            known = self._documents[path] = self._document(path)
-        return known
+        source_document = self._documents.get(path)
+        if source_document is None:
+            source_document = self._documents[path] = self._document(path)
+        return source_document
 
     def may_change(self, path: str) -> bool:
         """Whether a file was named or is new."""
@@ -86,18 +86,18 @@ class FixWorkspace:
 
     def loaded(self) -> list[LoadedFile]:
         """The current files to evaluate, new ones included."""
-        found = [
+        loaded_files = [
             LoadedFile(item.file, self._now[item.file.path]) if item.file.path in self._now else item
             for item in self._loaded
         ]
         for path in self._new():
             base = next((item.file.base for item in self._loaded), self._root)
             data = self._now[path]
-            found += [
+            loaded_files += [
                 LoadedFile(SourceFile(path, kind, self._location(path), base, len(data)), data)
                 for kind in kinds_of(path)
             ]
-        return sorted(found, key=lambda item: (item.file.path, item.file.kind))
+        return sorted(loaded_files, key=lambda item: (item.file.path, item.file.kind))
 
     def bytes_of(self) -> dict[str, bytes]:
         """The current bytes of all readable files."""
@@ -195,9 +195,9 @@ def _within(root: str, path: str) -> bool:
 
 def _carried(lines: Sequence[int], edits: Sequence[Edit]) -> list[int]:
     """The original line number of each line after some edits."""
-    found = list(lines)
+    carried = list(lines)
     for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
         first, last = edit.span.line - 1, edit.span.end_line - 1
         count = edit.text.count("\n") + 1
-        found[first : last + 1] = [found[min(first + place, last)] for place in range(count)]
-    return found
+        carried[first : last + 1] = [carried[min(first + place, last)] for place in range(count)]
+    return carried

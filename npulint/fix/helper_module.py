@@ -160,10 +160,10 @@ def _folder(path: str) -> str:
 
 def _package(path: str, texts: Mapping[str, str]) -> str:
     """The folder of the outermost package that a file is in; empty for none."""
-    folder, found = _folder(path), ""
+    folder, package = _folder(path), ""
     while folder and f"{folder}/__init__.py" in texts:
-        found, folder = folder, _folder(folder)
-    return found
+        package, folder = folder, _folder(folder)
+    return package
 
 
 def _imports(text: str, package: str) -> bool:

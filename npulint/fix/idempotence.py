@@ -32,16 +32,16 @@ class AppliedFix(msgspec.Struct, frozen=True):
 
 def applied_fixes(done: PassResult, denied: Sequence[RefusedFix], workspace: FixWorkspace) -> list[AppliedFix]:
     """The fixes applied in a pass, to be checked after the next one; `denied` were refused before it."""
-    found = []
+    fixes = []
     changed = {path: stretches(workspace.document(path).text.text, edits) for path, edits in done.edits.items()}
-    for one in done.effective:
-        if one.change is None or one.path not in changed:
+    for proposal in done.effective:
+        if proposal.change is None or proposal.path not in changed:
             continue
-        start, end = workspace.document(one.path).stretch(one.place)
-        steps = _steps(one.change)
-        left = _count(one.check_in_file, steps, start, end, [*done.waiting, *done.denied, *denied], workspace)
-        found.append(AppliedFix(one.check_in_file, steps, *carried(changed[one.path], start, end), left))
-    return found
+        start, end = workspace.document(proposal.path).stretch(proposal.place)
+        steps = _steps(proposal.change)
+        left = _count(proposal.check_in_file, steps, start, end, [*done.waiting, *done.denied, *denied], workspace)
+        fixes.append(AppliedFix(proposal.check_in_file, steps, *carried(changed[proposal.path], start, end), left))
+    return fixes
 
 
 def _count(

@@ -195,14 +195,14 @@ def _meaning_of(text: str, style: Style) -> list[str]:
 
 
 def _python_tokens(text: str) -> list[str]:
-    found: list[str] = []
+    tokens: list[str] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type not in (tokenize.COMMENT, tokenize.NL):
-                found.append(f"{token.type} {token.string if token.type != tokenize.NEWLINE else ''}")
+                tokens.append(f"{token.type} {token.string if token.type != tokenize.NEWLINE else ''}")
     except (tokenize.TokenError, SyntaxError, RecursionError):
-        found.append("…")
-    return found
+        tokens.append("…")
+    return tokens
 
 
 def _yaml_events(text: str) -> list[str]:

@@ -34,11 +34,15 @@ def merged_imports(text: Text, requests: Sequence[ImportRequest]) -> tuple[Edit,
     """The edits that add all missing imports of `requests`. Raises `FixRefused` (``name-taken``) when a name is bound
     to something else at module level."""
     tree = tree_of(text)
-    leading = list(dict.fromkeys(one.statement for one in requests if one.first))
+    leading = list(dict.fromkeys(import_request.statement for import_request in requests if import_request.first))
     if leading:
         from npulint.fix.python.first import put_first
 
-        others = [one for one in requests if not one.first and one.statement not in leading]
+        others = [
+            import_request
+            for import_request in requests
+            if not import_request.first and import_request.statement not in leading
+        ]
         return (*put_first(tree, leading), *merged_imports(text, others))
     known = _Known(tree.module)
     missing: list[_ParsedImport] = []
@@ -47,10 +51,10 @@ def merged_imports(text: Text, requests: Sequence[ImportRequest]) -> tuple[Edit,
             continue
         if any(not _same_target(one, request.target) for one in known.targets.get(request.bound, set())):
             raise FixRefused("name-taken")
-        same_name = [one for one in missing if one.bound == request.bound]
-        if any(one.target != request.target for one in same_name):
+        same_name = [parsed_import for parsed_import in missing if parsed_import.bound == request.bound]
+        if any(parsed_import.target != request.target for parsed_import in same_name):
             raise FixRefused("name-taken")
-        if all(one.written != request.written for one in same_name):
+        if all(parsed_import.written != request.written for parsed_import in same_name):
             missing.append(request)
     return _merged(tree, missing)
 
@@ -87,7 +91,7 @@ class _Known:
             if name != "*":
                 self.targets.setdefault(name, set()).add(target)
         if sure:
-            self._sure |= {one for one in _bindings(node) if one[0] != "*"}
+            self._sure |= {binding for binding in _bindings(node) if binding[0] != "*"}
             self._stars |= {target for name, target in _bindings(node) if name == "*"}
             self._loaded |= {alias.name for alias in node.names if isinstance(node, ast.Import) and not alias.asname}
 
@@ -153,9 +157,9 @@ def _merged(tree: Tree, missing: Sequence[_ParsedImport]) -> tuple[Edit, ...]:
     for (module, _), group in groups.items():
         home = _home(tree, module) if group[0].module else None
         if home is not None:
-            edits += _appended(tree, home, [one.written for one in group])
+            edits += _appended(tree, home, [parsed_import.written for parsed_import in group])
         else:
-            after = next((one.after for one in group if one.after), "")
+            after = next((parsed_import.after for parsed_import in group if parsed_import.after), "")
             place = import_place(tree, after, (group[0].module or group[0].alias.name).split(".")[0])
             places.setdefault(place, []).append(_statement(group))
     edits += [put(tree, place, behind, "\n".join(lines), False) for (place, behind), lines in places.items()]
@@ -184,7 +188,7 @@ def _appended(tree: Tree, node: ast.ImportFrom, names: Sequence[str]) -> list[Ed
 def _statement(group: Sequence[_ParsedImport]) -> str:
     if not group[0].module:
         return f"import {group[0].written}"
-    names = [one.written for one in group]
+    names = [parsed_import.written for parsed_import in group]
     line = f"from {group[0].module} import {', '.join(names)}"
     if len(line) <= _LIMIT:
         return line

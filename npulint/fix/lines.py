@@ -63,10 +63,10 @@ def _retexted(step: FixStep, line: int, start: int, content: str) -> tuple[Edit,
         spelt = "[-_.]+".join(map(re.escape, re.split(r"[-_.]+", part)))
         pattern = re.compile(rf"(?<![\w.-]){spelt}(?![\w-])", re.IGNORECASE)
     end = _end(content, start)
-    found = [_edit(step.path, line, match.start(), match.end(), to) for match in pattern.finditer(content, start, end)]
-    if not found:
+    edits = [_edit(step.path, line, match.start(), match.end(), to) for match in pattern.finditer(content, start, end)]
+    if not edits:
         raise FixRefused("place")
-    return tuple(found)
+    return tuple(edits)
 
 
 def _versioned(step: FixStep, line: int, start: int, content: str) -> Edit:
@@ -139,11 +139,11 @@ def _dockerfile(step: FixStep, text: Text) -> tuple[Edit, ...]:
     if step.verb not in ("delete", "rename_part", "retext", "value", "drop"):
         raise FixRefused("verb")
     script = Script(shell_of(text.text)[0], text.path)
-    found = edits(step, script)
-    for edit in found:
+    dockerfile = edits(step, script)
+    for edit in dockerfile:
         if _slice(script.text, edit.span).strip() not in _slice(text.text, edit.span):
             raise FixRefused("joined")  # a list of words in JSON
-    return tuple(found)
+    return tuple(dockerfile)
 
 
 def _slice(text: str, span: Span) -> str:

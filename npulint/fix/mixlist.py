@@ -95,7 +95,7 @@ def _listed(text: Text, operator: str, name: str) -> tuple[Edit, ...]:
 
 def _entries(root: JsonNode) -> list[tuple[str, str, object]]:
     """List, action and operator of all entries; raises `FixRefused` (``list``) for another structure."""
-    found: list[tuple[str, str, object]] = []
+    entries: list[tuple[str, str, object]] = []
     lists = root.value if isinstance(root.value, dict) else {}
     for name, (_, actions) in lists.items():
         if name not in LISTS:
@@ -107,8 +107,8 @@ def _entries(root: JsonNode) -> list[tuple[str, str, object]]:
                 continue
             if not isinstance(items.value, list):
                 raise FixRefused("list")
-            found += [(name, action, item.value) for item in items.value]
-    return found
+            entries += [(name, action, item.value) for item in items.value]
+    return entries
 
 
 def _edit(text: Text, start: int, end: int, new: str) -> Edit:

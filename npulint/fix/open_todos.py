@@ -17,15 +17,15 @@ def kept_open(first: Sequence[Finding], last: Sequence[Finding], fixed: Iterable
     """The findings after fixes (`last`). One that only appeared with the fixes gets the severity of the finding on the
     same subject in the same program that it takes the place of: one of those reported before (`first`) that no fix was
     made for."""
-    solved = {(one.code, one.path) for one in fixed}
+    solved = {(fix.code, fix.path) for fix in fixed}
     before = {(one.code, one.path) for one in first}
     remaining = {(one.code, one.path) for one in last}
     wanted: dict[_Key, str] = {}
-    for one in first:
-        if (one.code, one.path) in solved or (one.code, one.path) in remaining:
+    for finding in first:
+        if (finding.code, finding.path) in solved or (finding.code, finding.path) in remaining:
             continue
-        for key in _keys(one):
-            wanted[key] = max(one.severity, wanted.get(key, one.severity), key=SEVERITIES.index)
+        for key in _keys(finding):
+            wanted[key] = max(finding.severity, wanted.get(key, finding.severity), key=SEVERITIES.index)
     return [one if (one.code, one.path) in before else _raised(one, wanted) for one in last]
 
 

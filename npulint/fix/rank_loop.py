@@ -63,7 +63,7 @@ def in_ranks(script: Script, number: int) -> list[Edit]:
     start, end = script.start(statement.first), script.end(statement.last)
     text = _TEXT.format(
         count=launch.count,
-        exports="".join(f"    export {one}\n" for one in launch.exports),
+        exports="".join(f"    export {export}\n" for export in launch.exports),
         command=script.text[launch.command.start : launch.last.end],
         redirected=script.text[launch.last.end : end],
     )
@@ -84,7 +84,7 @@ class _Launch:
     def __init__(self, script: Script, statement: Statement) -> None:
         self._text = script.text
         words = list(statement.words[statement.leading :])
-        python = next((place for place, one in enumerate(words) if _PYTHON.fullmatch(one.literal or "")), 0)
+        python = next((place for place, word in enumerate(words) if _PYTHON.fullmatch(word.literal or "")), 0)
         if statement.leading or python < 1:
             raise FixRefused("shell")
         self.command, self.last = words[python], words[-1]
@@ -128,4 +128,4 @@ class _Launch:
 def _redirections(script: Script, statement: Statement) -> list[Word]:
     """The words of a command that are no arguments: targets of redirections."""
     tokens = script.tokens[statement.first : statement.last + 1]
-    return [one for one in tokens if isinstance(one, Word) and one not in statement.words]
+    return [token for token in tokens if isinstance(token, Word) and token not in statement.words]

@@ -22,20 +22,20 @@ def renamed(script: Script, number: int, part: str, to: str) -> list[Edit]:
         return retexted(script, number, number, part, to)
     if _occurs(script, to):
         raise FixRefused("several")
-    found = [script.edit(word.start, word.start + len(part), to)]
+    edits = [script.edit(word.start, word.start + len(part), to)]
     if word.to is None and script.statement(number).head not in DECLARES:
-        return found
+        return edits
     by_name = word.to is None
     for place, other in _mentions(script, part):
         if other is word:
             if place != word.start:
-                found.append(script.edit(place, place + len(part), to))
+                edits.append(script.edit(place, place + len(part), to))
             continue
         sets = other.to is not None and place == other.start
         if sets and not by_name:
             continue
-        found.append(script.edit(place, place + len(part), to))
-    return found
+        edits.append(script.edit(place, place + len(part), to))
+    return edits
 
 
 def _occurs(script: Script, name: str) -> bool:
@@ -48,7 +48,7 @@ def _occurs(script: Script, name: str) -> bool:
 
 def _mentions(script: Script, name: str) -> list[tuple[int, Word]]:
     """The uses of a variable, with their words; raises `FixRefused` (``several``) if one is unclear."""
-    found = []
+    mentions = []
     words = [token for token in script.tokens if isinstance(token, Word)]
     at = 0
     for match in re.finditer(rf"\b{re.escape(name)}\b", script.text):
@@ -64,8 +64,8 @@ def _mentions(script: Script, name: str) -> list[tuple[int, Word]]:
         plain = place == word.start and (word.to is not None or word.literal == name)
         if not (plain or read) or "'" in script.text[word.start : word.end]:
             raise FixRefused("several")
-        found.append((place, word))
-    return found
+        mentions.append((place, word))
+    return mentions
 
 
 def retexted(script: Script, first: int, last: int, part: str, to: str) -> list[Edit]:
@@ -77,13 +77,13 @@ def retexted(script: Script, first: int, last: int, part: str, to: str) -> list[
     named = bool(program) and program[0] is script.tokens[first] and first == last
     if named and (statement.after in ("|", "|&") or (" " in to and script.text[start:end] != part)):
         raise FixRefused("joined")
-    found = [
+    edits = [
         script.edit(start + match.start(), start + match.end(), to)
         for match in whole(part).finditer(script.text[start:end])
     ]
-    if not found:
+    if not edits:
         raise FixRefused("place")
-    return found
+    return edits
 
 
 def whole(part: str) -> re.Pattern[str]:

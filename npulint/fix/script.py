@@ -134,18 +134,18 @@ class Script:
 
     def _words(self, first: int, last: int) -> list[Word]:
         """The words of a command, without redirections."""
-        found: list[Word] = []
+        words: list[Word] = []
         redirected = False
         for token in self.tokens[first : last + 1]:
             if isinstance(token, ShellOperator):
                 redirected = True
-                if found and found[-1].end == token.start and (found[-1].literal or "").isdigit():
-                    found.pop()
+                if words and words[-1].end == token.start and (words[-1].literal or "").isdigit():
+                    words.pop()
             elif redirected:
                 redirected = False
             else:
-                found.append(token)
-        return found
+                words.append(token)
+        return words
 
     def word_number(self, word: Word) -> int:
         """The token number of a word."""

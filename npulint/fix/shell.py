@@ -108,7 +108,9 @@ def _replaced(script: Script, first: int, last: int, template: str) -> Edit:
     statement = script.statement(first)
     if not script.text.startswith("-", name.start):
         last = script.word_number(statement.words[-1])  # the span of the fact may be shorter than the command
-    rest = [script.text[one.start : one.end] for one in statement.words if name.start < one.start < script.end(last)]
+    rest = [
+        script.text[word.start : word.end] for word in statement.words if name.start < word.start < script.end(last)
+    ]
     if rest[:1] == ["="]:
         del rest[0]
     elif rest:
@@ -123,9 +125,9 @@ def _dropped(script: Script, number: int, name: str) -> list[Edit]:
     """Remove an option without value from a command, with any number of dashes."""
     statement = script.statement(number)
     found = [
-        script.word_number(one)
-        for one in statement.words
-        if (one.literal or "").startswith("-") and (one.literal or "").lstrip("-").replace("-", "_") == name
+        script.word_number(word)
+        for word in statement.words
+        if (word.literal or "").startswith("-") and (word.literal or "").lstrip("-").replace("-", "_") == name
     ]
     if not found:
         raise FixRefused("place")

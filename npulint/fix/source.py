@@ -110,12 +110,12 @@ class SourceDocument:
     def _counted(self, places: frozenset[int]) -> dict[int, int]:
         """As `_offsets`, for encodings where characters have several byte sequences."""
         decoder = codecs.getincrementaldecoder(self._encoding)()
-        found, done = {0: self._start}, 0
+        counted, done = {0: self._start}, 0
         for at in range(self._start, len(self.data)):
             done += len(decoder.decode(self.data[at : at + 1]))
             if done in places:
-                found.setdefault(done, at + 1)
-        return found
+                counted.setdefault(done, at + 1)
+        return counted
 
     def _encoded(self, text: str) -> bytes:
         try:

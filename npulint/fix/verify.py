@@ -123,14 +123,14 @@ def _statements(tree: ast.Module, text: str) -> list[tuple[int, int, ast.stmt]]:
             column = len(content.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "surrogatepass"))
         return starts[line - 1] + column
 
-    found = []
+    statements = []
     for node in tree.body:
         heads: list[ast.stmt | ast.expr] = [node, *getattr(node, "decorator_list", ())]
         first = min(heads, key=lambda head: head.lineno)
         column = 0 if first is not node else node.col_offset  # a decorator begins with ``@``
         end = offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
-        found.append((offset(first.lineno, column), end, node))
-    return found
+        statements.append((offset(first.lineno, column), end, node))
+    return statements
 
 
 class _Moved:
@@ -197,7 +197,7 @@ def _words(script: str, edited: Sequence[tuple[int, int]]) -> list[str]:
     lines = [
         (script.rfind("\n", 0, start) + 1, end if (at := script.find("\n", end)) < 0 else at) for start, end in edited
     ]
-    found, place = [], 0
+    words, place = [], 0
     for token in Lexer(script, remember=False).tokens():
         if not isinstance(token, (Word, ShellOperator)):  # skip tokens that are neither words nor operators
             continue
@@ -205,5 +205,5 @@ def _words(script: str, edited: Sequence[tuple[int, int]]) -> list[str]:
         while place < len(lines) and lines[place][1] < token.start:
             place += 1
         if place == len(lines) or end <= lines[place][0]:
-            found.append(script[token.start : end])
-    return found
+            words.append(script[token.start : end])
+    return words

@@ -42,7 +42,7 @@ def write(change: FileChange) -> None:
 def write_together(changes: Sequence[FileChange]) -> dict[str, OSError]:
     """Write the files of one fix, all or none: new ones first, because others may name them. Returns the errors by
     path, empty on success."""
-    ordered = sorted(changes, key=lambda one: not one.new)
+    ordered = sorted(changes, key=lambda file_change: not file_change.new)
     path = ""
     written: list[FileChange] = []
     try:
@@ -61,7 +61,10 @@ def write_together(changes: Sequence[FileChange]) -> dict[str, OSError]:
             _undo(change)
         if not isinstance(error, OSError):
             raise
-        return {path: error, **{one.path: UnwrittenError("not-together") for one in changes if one.path != path}}
+        return {
+            path: error,
+            **{file_change.path: UnwrittenError("not-together") for file_change in changes if file_change.path != path},
+        }
     return {}
 
 

@@ -20,7 +20,7 @@ def write_all(fixes: FixResult) -> dict[str, Refusal]:
     files that stay as they were, by path."""
     failed: dict[str, OSError] = {}
     for group in _groups(fixes.files, fixes.fixed):
-        for some in [group] if len(group) <= _TOGETHER else [[one] for one in group]:
+        for some in [group] if len(group) <= _TOGETHER else [[file_change] for file_change in group]:
             failed |= write_together(some)
     return {path: _refusal(path, failed[path]) for path in sorted(failed)}
 
@@ -29,15 +29,17 @@ def as_written(fixes: FixResult, refused: Mapping[str, Refusal], result: RunResu
     """The fix result if some files were `refused`; `result` is that of a run over the files as they are now."""
     stayed: list[Refusal] = []
     fixed: list[Fixed] = []
-    for one in fixes.fixed:
-        reason = refused.get(one.path) or next((refused[path] for path in one.paths if path in refused), None)
+    for fix in fixes.fixed:
+        reason = refused.get(fix.path) or next((refused[path] for path in fix.paths if path in refused), None)
         if reason is None:
-            fixed.append(one)
+            fixed.append(fix)
         else:
-            others = () if reason.path == one.path else (reason.path,)
-            stayed.append(Refusal(one.code, one.name, one.path, one.line, reason.reason, reason.detail, others))
-    files = [one for one in fixes.files if one.path not in refused]
-    both = sorted({*fixes.refused, *stayed}, key=lambda one: (one.path, one.line, one.code, one.reason))
+            others = () if reason.path == fix.path else (reason.path,)
+            stayed.append(Refusal(fix.code, fix.name, fix.path, fix.line, reason.reason, reason.detail, others))
+    files = [file for file in fixes.files if file.path not in refused]
+    both = sorted(
+        {*fixes.refused, *stayed}, key=lambda refusal: (refusal.path, refusal.line, refusal.code, refusal.reason)
+    )
     return msgspec.structs.replace(fixes, files=files, fixed=fixed, refused=both, result=result)
 
 
@@ -59,7 +61,7 @@ def _refusal(path: str, error: OSError) -> Refusal:
 
 def _groups(files: Sequence[FileChange], fixed: Sequence[Fixed]) -> list[list[FileChange]]:
     """The files, those of one fix together."""
-    leader = {one.path: one.path for one in files}
+    leader = {file_change.path: file_change.path for file_change in files}
 
     def find(path: str) -> str:
         while leader[path] != path:

@@ -18,7 +18,7 @@ def summarise_graph(program: Program) -> GraphSummary:
     """The summary of a graph program, from its fact ``graph``."""
     framework, form = program.fact.framework, program.fact.graph or ""
     facts = [one for one in program.index.of_kind("graph") if isinstance(one, WholeGraph)]
-    fact = next((one for one in facts if one.path == program.entry), None)
+    fact = next((whole_graph for whole_graph in facts if whole_graph.path == program.entry), None)
     if fact is None:
         return GraphSummary(program.entry, form, framework)
     return GraphSummary(

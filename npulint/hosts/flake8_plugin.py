@@ -63,14 +63,14 @@ class NpulintPlugin:
         from npulint.hosts.linter_findings import check_text, message_of
 
         if "-" in self._paths:
-            found = check_text(self._filename, "".join(self._lines).encode(), os.environ)
+            linter_findings = check_text(self._filename, "".join(self._lines).encode(), os.environ)
         else:
-            found = self._findings()
-        if found.error:
-            yield 1, 0, f"{_NOT_CHECKED} npulint: {found.error}", type(self)
-        for one in found.of(self._filename):
-            text = f"{one.code} {message_of(one)} [{one.name}]"
-            yield one.span.line, one.span.column - 1, text, type(self)
+            linter_findings = self._findings()
+        if linter_findings.error:
+            yield 1, 0, f"{_NOT_CHECKED} npulint: {linter_findings.error}", type(self)
+        for finding in linter_findings.of(self._filename):
+            text = f"{finding.code} {message_of(finding)} [{finding.name}]"
+            yield finding.span.line, finding.span.column - 1, text, type(self)
 
 
 def _is_off(options: Namespace) -> bool:

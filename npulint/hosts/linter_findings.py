@@ -28,7 +28,7 @@ class LinterFindings(msgspec.Struct, frozen=True):
         """The findings to show in one file, in its order; those of the checks `wanted`, by name, whatever their
         severity."""
         found = self.by_path.get(os.path.realpath(path), ())
-        return [one for one in found if RANK[one.severity] >= RANK[self.lowest] or one.name in wanted]
+        return [finding for finding in found if RANK[finding.severity] >= RANK[self.lowest] or finding.name in wanted]
 
 
 def check_files(paths: Sequence[str], environ: Mapping[str, str]) -> LinterFindings:

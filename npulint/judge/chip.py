@@ -72,5 +72,5 @@ def _place(fact: NamedChip | NamedToolkit | StartedContainer | BaseImage) -> Chi
 
 
 def _reaches(version: str, least: tuple[int, int]) -> bool:
-    found = _NUMBERS.search(version)
-    return found is not None and (int(found[1]), int(found[2] or 0)) >= least
+    match = _NUMBERS.search(version)
+    return match is not None and (int(match[1]), int(match[2] or 0)) >= least

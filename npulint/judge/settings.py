@@ -116,7 +116,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             return None
         named = (posixpath.normpath(path.replace("\\", "/")) for path in self.paths)
         folders = ["" if path == "." else path for path in named]
-        return max((one for one in folders if not one or f"{root}/".startswith(f"{one}/")), key=len, default=None)
+        return max(
+            (folder for folder in folders if not folder or f"{root}/".startswith(f"{folder}/")), key=len, default=None
+        )
 
     def limits(self) -> Budget:
         """The limits on the time and memory that a file or project may take."""

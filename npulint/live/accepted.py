@@ -34,7 +34,7 @@ class _Document(Document):
 
 def accepted(findings: Iterable[Finding], folder: str, lines: LineProvider) -> list[Accepted]:
     """The sorted baseline entries of findings, for a baseline in this folder."""
-    return sorted({_entry(one, folder, lines) for one in findings})
+    return sorted({_entry(finding, folder, lines) for finding in findings})
 
 
 def _entry(one: Finding, folder: str, lines: LineProvider) -> Accepted:

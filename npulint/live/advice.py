@@ -18,8 +18,8 @@ def with_remedies(findings: Sequence[Finding], step: StepSummary, lang: str) -> 
     """The findings, those about waits in libraries with what is known about these libraries, those about operators in
     libraries with the line there."""
     return [
-        _advised(one, step.waits, lang) if one.name == _CHECK else _located(one, step.operators, lang)
-        for one in findings
+        _advised(finding, step.waits, lang) if finding.name == _CHECK else _located(finding, step.operators, lang)
+        for finding in findings
     ]
 
 

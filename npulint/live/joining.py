@@ -41,10 +41,10 @@ def joined_step(
     decided = frozenset(code for check in catalogue.checks if check.family == GRAPH for code in check.joins) - _BY_TYPE
     confirmed = {(one.path, one.span.line, one.code) for one in merged if not of_graph(one)}
     rows = []
-    for one in static.findings:
-        status = _status(one, run, confirmed, decided)
-        if status and (status != "missed" or one.severity == "error"):
-            rows.append((one, status))
+    for finding in static.findings:
+        status = _status(finding, run, confirmed, decided)
+        if status and (status != "missed" or finding.severity == "error"):
+            rows.append((finding, status))
     listed = [StepFinding(one.code, one.name, one.severity, one.path, one.span.line, status) for one, status in rows]
     step = msgspec.structs.replace(run.step, static=tuple(dict.fromkeys(listed))[:_MOST])
     if not explained:
@@ -78,15 +78,15 @@ def _status(one: Finding, run: Run, confirmed: set[tuple[str, int, str]], decide
 
 
 def _waits(step: StepSummary, places: set[Place]) -> bool:
-    return any((one.path, one.line) in places for one in step.waits)
+    return any((wait.path, wait.line) in places for wait in step.waits)
 
 
 def _leaves(step: StepSummary, places: set[Place]) -> bool:
-    return any((one.path, one.line) in places and not one.fine for one in step.operators)
+    return any((operator.path, operator.line) in places and not operator.fine for operator in step.operators)
 
 
 def _varies(step: StepSummary, places: set[Place]) -> bool:
-    return _waits(step, places) or any((one.path, one.line) in places for one in step.shapes)
+    return _waits(step, places) or any((shape.path, shape.line) in places for shape in step.shapes)
 
 
 _SHOWN: dict[str, Callable[[StepSummary, set[Place]], bool]] = {"wait": _waits, "operator": _leaves, "shape": _varies}

@@ -134,9 +134,9 @@ def framework_of(path: str, settings: Settings) -> str:
     """The framework that the script at `path` uses, by its imports and those of its modules; empty where unknown."""
     project = project_around(Counter([path]), path, "", settings)
     entry = project.names.get(path, "")
-    programs = [one for one in _assembled(project, settings).programs if entry in one.paths]
-    own = [one for one in programs if one.entry == entry]
-    return next((one.fact.framework for one in own or programs if one.fact.framework != "none"), "")
+    programs = [program for program in _assembled(project, settings).programs if entry in program.paths]
+    own = [program for program in programs if program.entry == entry]
+    return next((program.fact.framework for program in own or programs if program.fact.framework != "none"), "")
 
 
 def _program(name: str, graph: Graph, project: LiveProject, settings: Settings) -> Program:
@@ -176,8 +176,8 @@ def _settled(
     program.answers = {}  # findings are created once per language
     verdict = evaluate(catalogue, program, settings.target, lang)
     chosen = tuple(check.code for check in catalogue.checks)
-    own = [one for one in project.files if one.path in project.own and chosen]  # for their suppression comments
-    files = [FileFacts(one.path, one.kind, comments=one.comments) for one in own]
+    own = [file for file in project.files if file.path in project.own and chosen]  # for their suppression comments
+    files = [FileFacts(file.path, file.kind, comments=file.comments) for file in own]
     files.append(FileFacts(program.entry, "graph"))
     only = msgspec.structs.replace(settings, select=chosen, extend_select=(), ignore=(), unfixable=())
     graphs = [summarise_graph(program)]
@@ -207,10 +207,10 @@ def _with_places(findings: Sequence[Finding], program: Program, message: str) ->
         if isinstance(fact, GraphFact) and fact.node_set.places
     }
     extended = []
-    for one in findings:
-        others = places.get((one.path, one.span, one.subject), ())
+    for finding in findings:
+        others = places.get((finding.path, finding.span, finding.subject), ())
         more = tuple(Related(path, span, message) for path, span in others)
-        extended.append(msgspec.structs.replace(one, related=(*one.related, *more)) if more else one)
+        extended.append(msgspec.structs.replace(finding, related=(*finding.related, *more)) if more else finding)
     return extended
 
 
@@ -224,7 +224,9 @@ def _of_graphs(catalogue: Catalogue, settings: Settings) -> Catalogue:
     if problems:
         raise ConfigError(problems)
     selection = (settings.select, settings.extend_select, settings.ignore)
-    checks = tuple(_for_live_use(one) for one in catalogue.checks if one.family == GRAPH and selected(one, *selection))
+    checks = tuple(
+        _for_live_use(check) for check in catalogue.checks if check.family == GRAPH and selected(check, *selection)
+    )
     return msgspec.structs.replace(catalogue, checks=checks)
 
 

@@ -34,7 +34,16 @@ def operators(program: Program) -> list[StepOperator]:
         if found is not None
         else (row for fact in program.index.of_kind("graph_op") for row in _row(fact, program))
     )
-    return sorted(_added(rows), key=lambda one: (_rank(one.verdict), one.name, one.path, one.line, one.phase))
+    return sorted(
+        _added(rows),
+        key=lambda step_operator: (
+            _rank(step_operator.verdict),
+            step_operator.name,
+            step_operator.path,
+            step_operator.line,
+            step_operator.phase,
+        ),
+    )
 
 
 def syncs(program: Program, lang: str) -> list[StepWait]:
@@ -47,7 +56,10 @@ def syncs(program: Program, lang: str) -> list[StepWait]:
         row = _wait(node, name, _shown(found, node), lang)
         rows[row] = rows.get(row, 0) + node.count
     counted = [msgspec.structs.replace(row, count=number) for row, number in rows.items()]
-    return sorted(counted, key=lambda one: (-one.count, one.name, one.path, one.line, one.inside))
+    return sorted(
+        counted,
+        key=lambda step_wait: (-step_wait.count, step_wait.name, step_wait.path, step_wait.line, step_wait.inside),
+    )
 
 
 def _wait(node: Node, name: str, place: tuple[str, int], lang: str) -> StepWait:
@@ -61,16 +73,21 @@ def _wait(node: Node, name: str, place: tuple[str, int], lang: str) -> StepWait:
 def counted(rows: Sequence[StepOperator]) -> dict[str, int]:
     """The number of operators by verdict, most severe first."""
     found: dict[str, int] = {}
-    for one in sorted(rows, key=lambda one: _rank(one.verdict)):
-        found[one.verdict] = found.get(one.verdict, 0) + one.count
+    for row in sorted(rows, key=lambda step_operator: _rank(step_operator.verdict)):
+        found[row.verdict] = found.get(row.verdict, 0) + row.count
     return found
 
 
 def _torch_rows(found: Operators) -> Iterator[StepOperator]:
-    for one in found.judged:
-        node, lines = one.node, library_lines(one.node)
+    for judged_operator in found.judged:
+        node, lines = judged_operator.node, library_lines(judged_operator.node)
         row = StepOperator(
-            node.op, one.word, node.phase or "forward", node.count, *_shown(found, node), one.verdict.via
+            node.op,
+            judged_operator.word,
+            node.phase or "forward",
+            node.count,
+            *_shown(found, node),
+            judged_operator.verdict.via,
         )
         yield row if row.fine or not lines else msgspec.structs.replace(row, inside=lines[0])
 
@@ -85,10 +102,10 @@ def _row(fact: Fact, program: Program) -> Iterator[StepOperator]:
 def _added(rows: Iterable[StepOperator]) -> list[StepOperator]:
     """The rows with equal ones merged and counted."""
     found: dict[StepOperator, int] = {}
-    for one in rows:
-        key = msgspec.structs.replace(one, count=0)
-        found[key] = found.get(key, 0) + one.count
-    return [msgspec.structs.replace(one, count=number) for one, number in found.items()]
+    for row in rows:
+        key = msgspec.structs.replace(row, count=0)
+        found[key] = found.get(key, 0) + row.count
+    return [msgspec.structs.replace(step_operator, count=number) for step_operator, number in found.items()]
 
 
 def _shown(found: Operators, node: Node) -> tuple[str, int]:

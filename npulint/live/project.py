@@ -61,13 +61,13 @@ def anchor(paths: Counter[str]) -> str:
 
 def frame_paths(bodies: Iterable[Body]) -> Counter[str]:
     """The files of all frames, with the number of nodes each created itself (0: only called another)."""
-    found: Counter[str] = Counter()
+    paths: Counter[str] = Counter()
     for body in bodies:
         for node in body.nodes:
             for frame in node.frames[:-1]:
-                found.setdefault(frame.path, 0)
-            found.update(frame.path for frame in node.frames[-1:])
-    return found
+                paths.setdefault(frame.path, 0)
+            paths.update(frame.path for frame in node.frames[-1:])
+    return paths
 
 
 def project_around(paths: Counter[str], near: str, root: str, settings: Settings) -> LiveProject:
@@ -77,16 +77,16 @@ def project_around(paths: Counter[str], near: str, root: str, settings: Settings
     found = discover([folder] if folder else _folder_files(near), options).files
     top = shown(local(folder or os.path.dirname(os.path.abspath(near))))
     more = [path for path in paths if os.path.isfile(path)]
-    known = {os.path.realpath(one.location) for one in found}
+    known = {os.path.realpath(source.location) for source in found}
     strange = [path for path in more if paths[path] and os.path.realpath(path) not in known]
     found += discover(strange, options).files
-    sources = {(one.path, one.kind): one for one in found if one.kind != "graph"}
-    listed = sorted(sources.values(), key=lambda one: (one.path, one.kind))
+    sources = {(source.path, source.kind): source for source in found if source.kind != "graph"}
+    listed = sorted(sources.values(), key=lambda source: (source.path, source.kind))
     cells = _cells(path for path in paths if paths[path] and not os.path.isfile(path))
-    loaded = [load(one) for one in listed]
+    loaded = [load(source) for source in listed]
     loaded += [load(SourceFile(name, "python", name, top, len(data)), data) for name, data in cells.values()]
     files = facts_of(loaded, open_cache(settings.cache))
-    places = {os.path.realpath(one.location): one.path for one in listed if one.kind == "python"}
+    places = {os.path.realpath(source.location): source.path for source in listed if source.kind == "python"}
     spelled = {path: places[os.path.realpath(path)] for path in more if os.path.realpath(path) in places}
     spelled |= {path: name for path, (name, _) in cells.items()}
     return LiveProject(
@@ -95,7 +95,7 @@ def project_around(paths: Counter[str], near: str, root: str, settings: Settings
         names={path: os.path.relpath(name, top).replace(os.sep, "/") for path, name in spelled.items()},
         own=frozenset(spelled.values()),
         cells=dict(cells.values()),
-        stamp=tuple(hash(one.data) for one in loaded),
+        stamp=tuple(hash(loaded_file.data) for loaded_file in loaded),
     )
 
 
@@ -118,18 +118,20 @@ def _folder_files(near: str) -> list[str]:
     folder = local(near)
     folder = folder if os.path.isdir(folder) else os.path.dirname(folder) or "."
     with os.scandir(folder) as entries:
-        names = sorted(one.name for one in entries if kinds_of(one.path) not in ((), ("graph",)) and one.is_file())
+        names = sorted(
+            entry.name for entry in entries if kinds_of(entry.path) not in ((), ("graph",)) and entry.is_file()
+        )
     return [os.path.join(folder, name) for name in names[:_MOST]]
 
 
 def _cells(paths: Iterable[str]) -> dict[str, tuple[str, bytes]]:
     """Code without a file whose source Python knows, such as notebook cells: frame path to name and text."""
-    found = {}
+    cells = {}
     for path in paths:
         text = "".join(linecache.getlines(path))
         if text:
-            found[path] = (_cell_name(path), text.encode("utf-8", "surrogatepass"))
-    return found
+            cells[path] = (_cell_name(path), text.encode("utf-8", "surrogatepass"))
+    return cells
 
 
 def _cell_name(path: str) -> str:

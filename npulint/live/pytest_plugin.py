@@ -42,19 +42,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _checks(config: pytest.Config) -> Checks:
     """The live checks of this pytest run."""
-    known: Checks | None = getattr(config, _CHECKS, None)
-    if known is None:
+    checks: Checks | None = getattr(config, _CHECKS, None)
+    if checks is None:
         from npulint.live.testing import Checks
 
-        known = Checks(
+        checks = Checks(
             str(config.rootpath),
             baseline=str(config.getini("npulint_baseline")),
             fail_on=str(config.getini("npulint_fail_on")),
             release=str(config.getini("npulint_torch_release")),
             update=bool(config.getoption("--npulint-update-baseline")),
         )
-        setattr(config, _CHECKS, known)
-    return known
+        setattr(config, _CHECKS, checks)
+    return checks
 
 
 def _needs(module: str) -> None:

@@ -53,9 +53,9 @@ class LiveResult:
     @property
     def step(self) -> StepSummary:
         """The recorded step: operators, waits, shapes that changed, memory."""
-        found = self._results[self._lang].step
-        assert found is not None
-        return found
+        step_summary = self._results[self._lang].step
+        assert step_summary is not None
+        return step_summary
 
     @property
     def operators(self) -> list[StepOperator]:
@@ -90,7 +90,7 @@ class LiveResult:
     @property
     def syncs_per_step(self) -> float:
         """How often the host waits for the device per step."""
-        return sum(one.count for one in self.syncs) / self.steps
+        return sum(sync.count for sync in self.syncs) / self.steps
 
     def failing(self, fail_on: str = "error", allow: Iterable[str] = ()) -> list[Finding]:
         """The findings of severity `fail_on` or higher (``never``: none), except allowed ones: by operator
@@ -98,8 +98,8 @@ class LiveResult:
         if fail_on not in RANK:
             raise ValueError(f"fail_on: {fail_on!r} is not one of {', '.join(RANK)}")
         excused = tuple(allow)
-        grave = (one for one in self.findings if RANK[one.severity] >= RANK[fail_on])
-        return [one for one in grave if not any(is_about(one, word) for word in excused)]
+        grave = (finding for finding in self.findings if RANK[finding.severity] >= RANK[fail_on])
+        return [finding for finding in grave if not any(is_about(finding, word) for word in excused)]
 
     def ok(self, fail_on: str = "error", allow: Iterable[str] = ()) -> bool:
         """Whether there is no finding of severity `fail_on` (error, warning, note) or higher."""

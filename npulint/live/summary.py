@@ -37,7 +37,7 @@ def memory(course: Course, soc: str) -> StepMemory | None:
     if len(course.peak) != len(CLASSES) or not any(course.peak):
         return None
     parameters, gradients, optimizer, activations, other = course.peak
-    found = StepMemory(
+    step_memory = StepMemory(
         sum(course.peak),
         parameters,
         gradients,
@@ -48,34 +48,34 @@ def memory(course: Course, soc: str) -> StepMemory | None:
         chip=soc or _ASSUMED,
         assumed=not soc,
     )
-    chip = chip_memory(found.chip)
+    chip = chip_memory(step_memory.chip)
     if chip is None:
-        return found
+        return step_memory
     room = chip.capacity
-    fits = "no" if found.peak > room else "tight" if found.peak > _TIGHT * room else "yes"
-    return msgspec.structs.replace(found, capacity=room, fits=fits, source=chip.source)
+    fits = "no" if step_memory.peak > room else "tight" if step_memory.peak > _TIGHT * room else "yes"
+    return msgspec.structs.replace(step_memory, capacity=room, fits=fits, source=chip.source)
 
 
 def changed_shapes(found: Operators) -> list[StepShape]:
     """The operators whose shapes changed between steps, the first of each line, in the order of execution."""
     rows: dict[tuple[str, int], StepShape] = {}
-    for one in found.judged:
-        later = one.node.attrs.get("later", ())
+    for judged_operator in found.judged:
+        later = judged_operator.node.attrs.get("later", ())
         if not later:
             continue
-        path, line = _shown(found, one)
-        inside = " ".join(library_lines(one.node)[:1])
+        path, line = _shown(found, judged_operator)
+        inside = " ".join(library_lines(judged_operator.node)[:1])
         shapes = tuple(tuple(map(int, shape)) for shape in later)
-        known = rows.get((path, line), StepShape(one.node.op, shapes, path, line, inside, others=-1))
-        if _COPIES.match(known.name):
-            known = msgspec.structs.replace(known, name=one.node.op, shapes=shapes, inside=inside)
-        rows[path, line] = msgspec.structs.replace(known, others=known.others + 1)
+        step_shape = rows.get((path, line), StepShape(judged_operator.node.op, shapes, path, line, inside, others=-1))
+        if _COPIES.match(step_shape.name):
+            step_shape = msgspec.structs.replace(step_shape, name=judged_operator.node.op, shapes=shapes, inside=inside)
+        rows[path, line] = msgspec.structs.replace(step_shape, others=step_shape.others + 1)
     return list(rows.values())
 
 
 def picture(found: Operators, graph: Graph, course: Course) -> StepPicture | None:
     """The last step as stretches of operators; None if its order was not recorded."""
-    judged = {id(one.node): one for one in found.judged}
+    judged = {id(judged_operator.node): judged_operator for judged_operator in found.judged}
     nodes = graph.bodies[0].nodes
     ran = [judged.get(id(nodes[number])) if 0 <= number < len(nodes) else None for number in course.sequence]
     if not any(ran):
@@ -93,17 +93,17 @@ def _stretches(
     found: Operators, ran: Sequence[JudgedOperator | None], waits: set[int], detail: int
 ) -> Iterator[StepStretch]:
     begin, held, runs, marks = 0, None, dict[str, int](), list[int]()
-    for number, one in enumerate(ran):
-        if one is None:
+    for number, judged_operator in enumerate(ran):
+        if judged_operator is None:
             continue
-        key = _key(found, one, detail)
+        key = _key(found, judged_operator, detail)
         if key != held:
             if held is not None:
                 yield StepStretch(*held, begin, number, runs, tuple(marks[:_WAITS]))
             begin, held, runs, marks = number, key, {}, []
-        word = "cpu" if one.computed else PLACES.get(one.word, one.word)
+        word = "cpu" if judged_operator.computed else PLACES.get(judged_operator.word, judged_operator.word)
         runs[word] = runs.get(word, 0) + 1
-        if id(one.node) in waits:
+        if id(judged_operator.node) in waits:
             marks.append(number)
     if held is not None:
         yield StepStretch(*held, begin, len(ran), runs, tuple(marks[:_WAITS]))

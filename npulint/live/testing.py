@@ -107,9 +107,9 @@ class Checks:
         __tracebackhide__ = True
         counted = result.failing(_severity(fail_on, self._lang) if fail_on else self._fail_on, allow)
         folder = os.path.dirname(self._path) or "."
-        entries = {id(one): accepted([one], folder, result.lines)[0] for one in counted}
+        entries = {id(finding): accepted([finding], folder, result.lines)[0] for finding in counted}
         new = [] if self._update else self._new(counted, entries)
-        leaving = sum(one.count for one in result.operators if not one.fine)
+        leaving = sum(operator.count for operator in result.operators if not operator.fine)
         self.reports.append(
             FixtureReport(test, result.name, sorted(set(entries.values())), len(new), leaving, result.syncs_per_step)
         )
@@ -117,16 +117,16 @@ class Checks:
             pytest.fail(result.complaint(new), pytrace=traced)
 
     def _new(self, findings: list[Finding], entries: dict[int, Accepted]) -> list[Finding]:
-        known = {entry for of_test in self._known.values() for entry in of_test}
-        return [one for one in findings if entries[id(one)] not in known]
+        accepteds = {entry for of_test in self._known.values() for entry in of_test}
+        return [finding for finding in findings if entries[id(finding)] not in accepteds]
 
     def finish(self) -> None:
         """Write the baseline if requested; tests that did not run keep their entries."""
         if not self._update or not self._path:
             return
-        found: dict[str, set[Accepted]] = {one.test: set() for one in self.reports}
-        for one in self.reports:
-            found[one.test].update(one.entries)
+        found: dict[str, set[Accepted]] = {fixture_report.test: set() for fixture_report in self.reports}
+        for report in self.reports:
+            found[report.test].update(report.entries)
         save(self._path, {**self._known, **found}, self._lang)
 
     def packed(self) -> str:
@@ -139,9 +139,9 @@ class Checks:
 
     def summary(self) -> list[str]:
         """A line for each test with findings, and a total."""
-        lines = [self._line(one) for one in self.reports if one.entries or one.leaving or one.syncs]
-        checked = len({one.test for one in self.reports})
-        lines.append(count(self._lang, "live.tests", checked, new=sum(one.new for one in self.reports)))
+        lines = [self._line(report) for report in self.reports if report.entries or report.leaving or report.syncs]
+        checked = len({report.test for report in self.reports})
+        lines.append(count(self._lang, "live.tests", checked, new=sum(report.new for report in self.reports)))
         if self._update and self._path:
             lines.append(say(self._lang, "live.accepted", path=self._path))
         return lines

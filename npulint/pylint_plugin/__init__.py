@@ -51,10 +51,10 @@ class NpulintChecker(BaseChecker):
 
     def visit_module(self, node: nodes.Module) -> None:
         """Report what npulint has found in this file."""
-        found = _findings(self.linter, node)
-        if found.error and _NOT_CHECKED in self._own:
-            self.add_message(_NOT_CHECKED, line=1, node=node, args=(found.error,))
-        for finding in found.of(node.file, self._notes):
+        linter_findings = _findings(self.linter, node)
+        if linter_findings.error and _NOT_CHECKED in self._own:
+            self.add_message(_NOT_CHECKED, line=1, node=node, args=(linter_findings.error,))
+        for finding in linter_findings.of(node.file, self._notes):
             symbol = f"npu-{finding.name}"
             symbol = symbol if symbol in self._known else _OTHER
             if symbol in self._own:
@@ -90,14 +90,14 @@ def load_configuration(linter: PyLinter) -> None:
 
 def _findings(linter: PyLinter, node: nodes.Module | None = None) -> LinterFindings:
     """What npulint finds in all that pylint was given; `node` is the module that comes from standard input."""
-    found: LinterFindings | None = getattr(linter, _FINDINGS, None)
-    if found is None:
+    linter_findings: LinterFindings | None = getattr(linter, _FINDINGS, None)
+    if linter_findings is None:
         if node is not None and linter.config.from_stdin:
-            found = check_text(node.file, node.stream().read(), os.environ)
+            linter_findings = check_text(node.file, node.stream().read(), os.environ)
         else:
-            found = check_files([_path(one) for one in linter.config.files], os.environ)
-        setattr(linter, _FINDINGS, found)
-    return found
+            linter_findings = check_files([_path(file) for file in linter.config.files], os.environ)
+        setattr(linter, _FINDINGS, linter_findings)
+    return linter_findings
 
 
 def _path(given: str) -> str:
@@ -139,18 +139,18 @@ def _messages(settings: Settings) -> Messages:
         catalogue = load_catalogue(whole=False)
     rules: list[Check | EngineRule] = [*catalogue.checks, *ENGINE_RULES]
     number = numbers(rule.code for rule in rules)
-    found: Messages = dict(_about_npulint(lang))
+    messages: Messages = dict(_about_npulint(lang))
     for rule in rules:
         shown = rule.severity != "note" or settings.min_severity == "note"
         place = number[rule.code]
         names = [(f"F{place}", rule.code)]  # pylint accepts the code where it accepts the symbol
-        found[f"{_LETTERS[rule.severity]}{place}"] = (
+        messages[f"{_LETTERS[rule.severity]}{place}"] = (
             "%s",
             f"npu-{rule.name}",
             _description(rule, lang),
             {"old_names": names, "default_enabled": shown},
         )
-    return found
+    return messages
 
 
 def _about_npulint(lang: str) -> Iterator[tuple[str, MessageDefinitionTuple]]:

@@ -63,8 +63,8 @@ class CannPackage(FileFact):
     @attribute
     def chip(self) -> str:
         """The generation of chips that a package with operators is for, if its name says it."""
-        found = _OF_CHIP.search(self.written) if self.name == "kernels" else None
-        return chip(found[1] or found[2]) if found else ""
+        match = _OF_CHIP.search(self.written) if self.name == "kernels" else None
+        return chip(match[1] or match[2]) if match else ""
 
 
 def cann_packages(text: str, path: str) -> list[Fact]:

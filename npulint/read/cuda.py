@@ -57,10 +57,10 @@ def read_cuda(text: str, path: str) -> list[Fact]:
 
 def _blank(match: re.Match[str]) -> str:
     """Replace comments by blanks of the same length; keep strings."""
-    found = match.group()
-    if found.startswith(("//", "/*")):
-        return re.sub(r"[^\n]", " ", found)
-    return found
+    blank = match.group()
+    if blank.startswith(("//", "/*")):
+        return re.sub(r"[^\n]", " ", blank)
+    return blank
 
 
 def _kernels(code: str) -> Iterator[tuple[str, int]]:

@@ -44,15 +44,15 @@ def image_steps(text: str, path: str) -> list[Fact]:
     """The steps of a Dockerfile that are in vain."""
     has_stubs = _STUBS.search(text) is not None
     kept = _FOR_CONTAINERS.search(text) is not None
-    found: list[Fact] = []
+    facts: list[Fact] = []
     for number, run in _runs(text):
         commands = [(start, one.strip()) for start, one in _commands(run) if one.strip()]
         if not kept and _lost([one for _, one in commands]):
-            found.append(_step("environment-lost", path, number, run, *commands[-1]))
+            facts.append(_step("environment-lost", path, number, run, *commands[-1]))
         for start, one in commands:
             if _TOOL.match(one) or (not has_stubs and _needs_driver(one)):
-                found.append(_step("driver-at-build", path, number, run, start, one))
-    return found
+                facts.append(_step("driver-at-build", path, number, run, start, one))
+    return facts
 
 
 def _runs(text: str) -> Iterator[tuple[int, str]]:
@@ -96,8 +96,8 @@ def _lost(commands: list[str]) -> bool:
         return False
     if _SETS_UP.fullmatch(commands[-1]):
         return True
-    exports = [_EXPORT.fullmatch(one) for one in commands]
-    return all(one is not None and _OF_NPUS.fullmatch(one["name"]) for one in exports)
+    exports = [_EXPORT.fullmatch(command) for command in commands]
+    return all(export is not None and _OF_NPUS.fullmatch(export["name"]) for export in exports)
 
 
 def _needs_driver(command: str) -> bool:

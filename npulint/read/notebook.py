@@ -74,10 +74,10 @@ def _items(node: JsonNode | None) -> list[JsonNode]:
 def _cells(root: JsonNode) -> list[JsonNode] | None:
     """The code cells, or None if the file is no notebook."""
     holders = [root, *_items(_member(root, "worksheets"))]
-    found = [_member(holder, "cells") for holder in holders]
-    if all(cells is None for cells in found):
+    json_nodes = [_member(holder, "cells") for holder in holders]
+    if all(cells is None for cells in json_nodes):
         return None
-    return [cell for cells in found for cell in _items(cells) if _text(_member(cell, "cell_type")) == "code"]
+    return [cell for cells in json_nodes for cell in _items(cells) if _text(_member(cell, "cell_type")) == "code"]
 
 
 def _text(node: JsonNode | None) -> str:

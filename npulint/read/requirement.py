@@ -41,7 +41,7 @@ _CLAUSE = lazy_compile(r"(===?|~=|<=|<)v?(\d+(?:\.\d+)*)(\.\*)?")
 def excludes_from(version: str, since: str) -> bool:
     """Whether a version specifier (``>=0.20,<0.22``) allows no release from `since` (``0.22.0``) on."""
     first = _numbers(since)
-    return any(_ends_before(one[1], one[2], bool(one[3]), first) for one in _CLAUSE.finditer(version))
+    return any(_ends_before(match[1], match[2], bool(match[3]), first) for match in _CLAUSE.finditer(version))
 
 
 def _ends_before(operator: str, release: str, wildcard: bool, first: tuple[int, ...]) -> bool:

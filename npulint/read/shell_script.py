@@ -97,10 +97,11 @@ def _cut(figure: re.Match[str]) -> str:
 def _put_in(containers: Sequence[Fact], launches: Sequence[LaunchFact], lines: Sequence[str]) -> None:
     """Mark the launches that command lines run in a container."""
     starts = [fact.span for fact in containers if isinstance(fact, StartedContainer)]
-    for one in launches:
-        before = (place for place in starts if (place.line, place.column) < (one.span.line, one.span.column))
-        one.in_container = any(
-            all(line.rstrip().endswith("\\") for line in lines[place.line - 1 : one.span.line - 1]) for place in before
+    for launch in launches:
+        before = (place for place in starts if (place.line, place.column) < (launch.span.line, launch.span.column))
+        launch.in_container = any(
+            all(line.rstrip().endswith("\\") for line in lines[place.line - 1 : launch.span.line - 1])
+            for place in before
         )
 
 

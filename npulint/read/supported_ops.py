@@ -39,7 +39,7 @@ class OperatorLists(msgspec.Struct, frozen=True):
     @property
     def digest(self) -> bytes:
         """A digest of everything, for cache keys."""
-        parts = ["", *(f"{one.path}\0{one.reason}" for one in self.problems)]
+        parts = ["", *(f"{problem.path}\0{problem.reason}" for problem in self.problems)]
         if self.ops is not None:
             parts += [self.ops.source, self.ops.release, *sorted(self.ops.ops), "", *sorted(self.ops.gray)]
         return blake2b("\0\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -138,7 +138,10 @@ def _release(place: str, within: str) -> str:
     """The release of CANN in the installation; empty if it is not recorded."""
     home = place if os.path.isdir(os.path.join(place, "opp")) else os.path.dirname(os.path.abspath(place))
     info: dict[str, str] = {}
-    for path in [*_install_files(home), *(os.path.join(one, "version.info") for one in reversed(_packages(place)))]:
+    for path in [
+        *_install_files(home),
+        *(os.path.join(package, "version.info") for package in reversed(_packages(place))),
+    ]:
         for key, value in _RELEASE.findall(_head(path, within).decode("utf-8", "replace")):
             info.setdefault(key.lower(), value)
         if info:

@@ -95,14 +95,14 @@ class ConfiguredTraining:
 def _copied_for_cuda(scripts: Sequence[Program], root: str) -> set[str]:
     """The frameworks that the project has its own copy of, in which no training knows the NPU: what their releases can
     do does not apply."""
-    copies = [(framework_started_by(one.entry, root), one.fact.migration) for one in scripts]
+    copies = [(framework_started_by(script.entry, root), script.fact.migration) for script in scripts]
     return {name for name, _ in copies if name} - {name for name, migration in copies if migration != "none"}
 
 
 def _start(start: TrainingStart, file: FileFacts, beside_npu: bool) -> FrameworkStart:
     title = configured_framework(start.framework).title
-    sourced = [one for one in file.facts if isinstance(one, LaunchFact) and one.record.sourced]
-    prepared = any("set_env" in one.name for one in sourced)
+    sourced = [fact for fact in file.facts if isinstance(fact, LaunchFact) and fact.record.sourced]
+    prepared = any("set_env" in launch_fact.name for launch_fact in sourced)
     return FrameworkStart(title, start.path, start.span, target_of(file), prepared, beside_npu)
 
 

@@ -155,7 +155,10 @@ class _Roles:
         if not _MINDSPORE.isdisjoint(self._relative(file).split("/")[:-1]):
             return True
         records = () if file.code is None else file.code.imports
-        return any(not one.level and one.block == 0 and one.module.partition(".")[0] in _MINDSPORE for one in records)
+        return any(
+            not record.level and record.block == 0 and record.module.partition(".")[0] in _MINDSPORE
+            for record in records
+        )
 
     def _of_script(self, file: FileFacts, entry: Program) -> Role | None:
         """What a script is for, as its imports and its name say; one that trains may still do so on other devices."""
@@ -221,20 +224,20 @@ class _Roles:
     @cached_property
     def _trains_with(self) -> set[str]:
         """The frameworks of the training programs."""
-        return {one.fact.framework for one in self._programs if one.entry and one.fact.trains}
+        return {program.fact.framework for program in self._programs if program.entry and program.fact.trains}
 
     @cached_property
     def _training(self) -> frozenset[str]:
         """The files that a training program reaches; tests that train, and scripts for TPUs, are no training
         programs of the project."""
-        found: set[str] = set()
+        training: set[str] = set()
         files = {file.path: file for file in self._files}
         for program in self._programs:
             if program.entry and program.fact.trains:
                 file = files.get(program.entry)
                 if file is not None and not program.tests_itself and not self._trains_elsewhere(file):
-                    found.update(program.paths)
-        return frozenset(found)
+                    training.update(program.paths)
+        return frozenset(training)
 
     def _trains_elsewhere(self, file: FileFacts) -> bool:
         role = _of_folder(self._relative(file)) or _of_test(file) or _of_imports(file)
@@ -300,7 +303,7 @@ def _of_imports(file: FileFacts) -> Role | None:
 def _writes_gpu_kernels(file: FileFacts) -> bool:
     """Whether code imports, whenever it is loaded, a library in which kernels for GPUs are written."""
     records = () if file.code is None else file.code.imports
-    return any(one.block == 0 and one.module.partition(".")[0] in _GPU_KERNELS for one in records)
+    return any(record.block == 0 and record.module.partition(".")[0] in _GPU_KERNELS for record in records)
 
 
 def _imports(file: FileFacts) -> list[str]:

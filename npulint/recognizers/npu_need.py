@@ -41,7 +41,7 @@ class NpuNeed:
 
     def __init__(self, context: Context, programs: Sequence[Script]) -> None:
         self._context = context
-        self._scripts = [one for one in programs if one.entry and not is_test_file(one.entry)]
+        self._scripts = [program for program in programs if program.entry and not is_test_file(program.entry)]
         self._loading: dict[str, bool] = {}
         self._needing: dict[str, bool] = {}
         self._lacking: dict[str, bool] = {}
@@ -58,7 +58,7 @@ class NpuNeed:
         """Whether nothing loads a file of code without an NPU; an empty path stands for all scripts."""
         if path and self._loads(path):
             return True
-        near = [one for one in self._scripts if not path or path in one.paths]
+        near = [script for script in self._scripts if not path or path in script.paths]
         return bool(near) and all(map(self._needs, near))
 
     def _needs(self, program: Script) -> bool:
@@ -101,11 +101,11 @@ class NpuNeed:
             return False
         facts: Iterable[Fact] = [*index.of_kind("npu"), *(f for f in index.of_kind("call") if _calls_npu(f.name))]
         return any(
-            isinstance(one, CodeFact)
-            and _is_certain(one)
-            and _is_unconditional(one.scope, started=True, called=True)
-            and program.surely_runs(one)
-            for one in facts
+            isinstance(fact, CodeFact)
+            and _is_certain(fact)
+            and _is_unconditional(fact.scope, started=True, called=True)
+            and program.surely_runs(fact)
+            for fact in facts
         )
 
 

@@ -218,14 +218,15 @@ class Programs:
         """Whether one of several looked up classes or functions leads to a fact, and each other one to one like it."""
         place = place_of(fact)
         return any(
-            any(place in branch for branch in branches) and all(self._leads_to_alike(fact, one) for one in branches)
+            any(place in branch for branch in branches)
+            and all(self._leads_to_alike(fact, branch) for branch in branches)
             for branches in (choices if fact.kind in _ALTERNATIVE else ())
         )
 
     def _leads_to_alike(self, fact: CodeFact, branch: Set[Place]) -> bool:
         facts = [one for path in {path for path, _ in branch} for one in self.facts[path].get(fact.kind, ())]
         alike = [one for one in facts if isinstance(one, CodeFact) and one.get("npu") == fact.get("npu")]
-        return any(place_of(one) in branch and surely_runs(one.run_by) for one in alike)
+        return any(place_of(code_fact) in branch and surely_runs(code_fact.run_by) for code_fact in alike)
 
     @cached_property
     def _started_by(self) -> dict[str, set[str]]:
@@ -272,24 +273,24 @@ class Programs:
     @cached_property
     def _installed(self) -> dict[str, set[Place]]:
         """By the paths of modules that installed commands start, the functions there that these call."""
-        project, found = self.context.project, dict[str, set[Place]]()
+        project, installed = self.context.project, dict[str, set[Place]]()
         scripts = (fact for file in project.files for fact in file.facts if isinstance(fact, ConsoleScript))
         for script in scripts:
             for module in project.named(script.module):
-                called = found.setdefault(module.path, set())
+                called = installed.setdefault(module.path, set())
                 function = module.qualified.get(script.function)
                 called.update([] if function is None else [(module.path, function)])
-        return found
+        return installed
 
     @cached_property
     def _sized(self) -> dict[str, set[str]]:
         """For each launcher the numbers of devices that it sets."""
-        found: dict[str, set[str]] = {}
+        sized: dict[str, set[str]] = {}
         for part in self.other:
             for name in ("RANK_SIZE", "CM_WORKER_SIZE"):
                 for fact in part.named("environment", name):
-                    found.setdefault(fact.path, set()).add(str(fact.get("value")))
-        return found
+                    sized.setdefault(fact.path, set()).add(str(fact.get("value")))
+        return sized
 
     @cached_property
     def _imported(self) -> set[str]:
@@ -308,29 +309,29 @@ class Programs:
         return seen
 
     def _imports(self, path: str) -> list[str]:
-        known = self._next.get(path)
-        if known is None:
+        imports = self._next.get(path)
+        if imports is None:
             project = self.context.project
             computed = [target.path for target in self._computed(project.modules[path])]
             computed += [target.path for target in self._made_by_name(project.modules[path])]
             self._computed_paths.update(computed)
-            known = self._next[path] = list(dict.fromkeys((*project.uses(path), *computed)))
-        return known
+            imports = self._next[path] = list(dict.fromkeys((*project.uses(path), *computed)))
+        return imports
 
     def _computed(self, module: Module) -> list[Module]:
         """Modules imported by ``importlib.import_module("prefix." + name)`` and the like, and those of the classes that
         Hydra makes as configurations say."""
-        found: list[Module] = []
+        modules: list[Module] = []
         for index in module.calls_where(lambda last: last.endswith(IMPORTERS)):
             call = call_at(self.context, module, index)
             if call.written and call.args:
-                found += imported_by_name(call)
+                modules += imported_by_name(call)
                 if not call.args[0].known.exact:
-                    found += modules_of_configurations(self.context, module)
+                    modules += modules_of_configurations(self.context, module)
         made = module.calls_where(lambda last: last in _MAKERS)
         if any(call_at(self.context, module, index).name.startswith("hydra.") for index in made):
-            found += modules_of_configurations(self.context, module)
-        return found
+            modules += modules_of_configurations(self.context, module)
+        return modules
 
     def _made_by_name(self, module: Module) -> list[Module]:
         """Modules of which a class or function is named in a text, as in ``class_name="models.unet.UNet"``, where the
@@ -340,14 +341,14 @@ class Programs:
         values = [record.value for record in module.code.assignments]
         values += [value for call in module.code.calls for _, value in call.keywords]
         texts = {value.value for value in values if isinstance(value, Const) and isinstance(value.value, str)}
-        found = []
+        modules = []
         for text in texts:
             if _DOTTED.match(text):
                 home, _, last = text.rpartition(".")
                 target = self.context.project.find(home, module)
                 if target is not None and target.definition(0, last) >= 0:
-                    found.append(target)
-        return found
+                    modules.append(target)
+        return modules
 
     @cached_property
     def _imports_by_name(self) -> bool:

@@ -13,18 +13,18 @@ from npulint.recognizers.programs import Program
 
 def home_of(near: Sequence[Program]) -> Program | None:
     """The program that something most probably comes from: one that trains, preferably with an entry script."""
-    return max(near, key=lambda one: (one.fact.trains, bool(one.entry)), default=None)
+    return max(near, key=lambda program: (program.fact.trains, bool(program.entry)), default=None)
 
 
 def at_work(near: Sequence[Program], named: Collection[str]) -> list[Program]:
     """The programs that may have produced a training run, together with what no entry script reaches: those with an
     entry script among the files that the run has `named`, else those with such a file, else those that train, else
     all."""
-    entries = [one for one in near if one.entry]
-    chosen = [one for one in entries if one.entry in named]
-    chosen = chosen or [one for one in entries if not set(named).isdisjoint(one.paths)]
-    chosen = chosen or [one for one in entries if one.fact.trains]
-    return [one for one in near if one in chosen or not one.entry] if chosen else list(near)
+    entries = [program for program in near if program.entry]
+    chosen = [entry for entry in entries if entry.entry in named]
+    chosen = chosen or [entry for entry in entries if not set(named).isdisjoint(entry.paths)]
+    chosen = chosen or [entry for entry in entries if entry.fact.trains]
+    return [program for program in near if program in chosen or not program.entry] if chosen else list(near)
 
 
 def fact_of(home: Program | None) -> ProgramFact:
@@ -40,4 +40,4 @@ def fact_of(home: Program | None) -> ProgramFact:
 
 def tables_of(near: Sequence[Program]) -> list[FactTable]:
     """The fact tables of programs, without duplicates."""
-    return list({id(part): part for one in near for part in one.index.tables}.values())
+    return list({id(part): part for program in near for part in program.index.tables}.values())

@@ -75,7 +75,10 @@ def _configures_adapter(module: Module) -> bool:
     """Whether a module uses the parameter map of a custom optimizer, for which it need not import anything."""
     if any(f".{_MAP}" in target for target in module.dotted):
         return True
-    return any(isinstance(one.value, Ref) and one.value.name.endswith(f".{_MAP}") for one in module.code.assignments)
+    return any(
+        isinstance(assignment.value, Ref) and assignment.value.name.endswith(f".{_MAP}")
+        for assignment in module.code.assignments
+    )
 
 
 @cache
@@ -90,7 +93,7 @@ def _modules(framework: str) -> tuple[ModuleType, ...]:
 def _of_calls(frameworks: Frameworks) -> tuple[CallRecognizer, ...]:
     """The call recognizers of some packages, in the order of their modules."""
     modules = [module.__name__ for name in frameworks for module in _modules(name)]
-    return tuple([one for module in modules for one in OF_CALLS.get(module, ())])
+    return tuple([call_recognizer for module in modules for call_recognizer in OF_CALLS.get(module, ())])
 
 
 @cache
@@ -104,9 +107,9 @@ def _of_modules(frameworks: Frameworks) -> tuple[ModuleRecognizer, ...]:
 def _by_name(frameworks: Frameworks) -> dict[str, list[tuple[int, Maker]]]:
     """By canonical name the recognisers that name it, with their places in the order of all."""
     found: dict[str, list[tuple[int, Maker]]] = {}
-    for place, one in enumerate(_of_calls(frameworks)):
-        for name in one.names:
-            found.setdefault(name, []).append((place, one.facts))
+    for place, call_recognizer in enumerate(_of_calls(frameworks)):
+        for name in call_recognizer.names:
+            found.setdefault(name, []).append((place, call_recognizer.facts))
     return found
 
 
@@ -114,7 +117,13 @@ def _by_name(frameworks: Frameworks) -> dict[str, list[tuple[int, Maker]]]:
 def _matching(frameworks: Frameworks) -> tuple[tuple[int, Callable[[str], bool], Maker], ...]:
     """The recognisers that accept names by a function, with their places in the order of all."""
     numbered = enumerate(_of_calls(frameworks))
-    return tuple([(place, one.matching, one.facts) for place, one in numbered if one.matching is not None])
+    return tuple(
+        [
+            (place, call_recognizer.matching, call_recognizer.facts)
+            for place, call_recognizer in numbered
+            if call_recognizer.matching is not None
+        ]
+    )
 
 
 @lru_cache(maxsize=20_000)

@@ -54,10 +54,12 @@ def render(result: RunResult, view: ReportView) -> str:
 
 def heading(result: RunResult, view: ReportView) -> list[str]:
     """Counts, what could not be read, and the checklist of a comparison."""
-    found = visible(result, view)
-    numbers = {f"{name}s": sum(one.severity == name for one in found) for name in ("error", "warning", "note")}
-    lines = [count(view.lang, "agent.found", len(found), read=result.summary.read, **numbers)]
-    unread = [one.path for one in result.unreadable if one.fatal]
+    findings = visible(result, view)
+    numbers = {
+        f"{name}s": sum(finding.severity == name for finding in findings) for name in ("error", "warning", "note")
+    }
+    lines = [count(view.lang, "agent.found", len(findings), read=result.summary.read, **numbers)]
+    unread = [problem.path for problem in result.unreadable if problem.fatal]
     if unread:
         paths = ", ".join(quoted(path, PATH) for path in unread[:_UNREAD])
         if len(unread) > _UNREAD:
@@ -65,7 +67,7 @@ def heading(result: RunResult, view: ReportView) -> list[str]:
         lines.append(say(view.lang, "agent.unread", paths=paths))
     if result.comparison is not None:
         lines += _checklist(result.comparison, view.lang)
-    if found or len(lines) > 1:
+    if findings or len(lines) > 1:
         lines.insert(0, say(view.lang, "agent.quoted"))
     return lines
 
@@ -81,7 +83,9 @@ def rows_of(findings: Sequence[Finding], view: ReportView) -> list[AgentRow]:
     """The rows of findings, those of the most important check first. A line is edited once: as fixes are applied, the
     edit of the more important check comes first, and another one has to wait for the next run."""
     edited = _EditedLines()
-    return [edited.row(row) for group in grouped(findings) for one in group.findings for row in _rows(one, view)]
+    return [
+        edited.row(row) for group in grouped(findings) for finding in group.findings for row in _rows(finding, view)
+    ]
 
 
 class _EditedLines:
@@ -134,16 +138,16 @@ def described(rows: Sequence[AgentRow], view: ReportView) -> Iterator[str]:
 
 def _about(group: Sequence[AgentRow], view: ReportView) -> Iterator[str]:
     """What, why and how. ``npulint explain`` has the rest of why, and of the advice where the edits are known."""
-    one = group[0].finding
-    page = view.page(one.code)
+    finding = group[0].finding
+    page = view.page(finding.code)
     why, fix = (page.why, page.fix) if page is not None else ("", "")
-    yield with_label(view.lang, say(view.lang, "agent.what"), quoted(one.message, MESSAGE))
-    yield from _sentence(view.lang, say(view.lang, "agent.why"), one.why, why, short=True)
-    label = say(view.lang, f"agent.fix.{one.fix.applicability}")
+    yield with_label(view.lang, say(view.lang, "agent.what"), quoted(finding.message, MESSAGE))
+    yield from _sentence(view.lang, say(view.lang, "agent.why"), finding.why, why, short=True)
+    label = say(view.lang, f"agent.fix.{finding.fix.applicability}")
     if all(row.edits or row.repeated for row in group):  # they say it
         yield label
     else:
-        yield from _sentence(view.lang, label, one.fix.text, fix, short=any(row.edits for row in group))
+        yield from _sentence(view.lang, label, finding.fix.text, fix, short=any(row.edits for row in group))
 
 
 def _sentence(lang: str, label: str, text: str, general: str, *, short: bool) -> Iterator[str]:
@@ -179,10 +183,14 @@ def _places(group: Sequence[AgentRow], view: ReportView) -> Iterator[str]:
 
 def _explained(row: AgentRow, first: Finding, view: ReportView) -> Iterator[str]:
     """A message of its own and related places of a row."""
-    one = row.finding
-    if row.first and one is not first and one.message != first.message and not one.wording:
-        yield f"  {quoted(one.message, MESSAGE)}"
-    related = [] if row.edits or row.repeated or not row.first else [*one.related[max(one.places - 1, 0) :]][:_RELATED]
+    finding = row.finding
+    if row.first and finding is not first and finding.message != first.message and not finding.wording:
+        yield f"  {quoted(finding.message, MESSAGE)}"
+    related = (
+        []
+        if row.edits or row.repeated or not row.first
+        else [*finding.related[max(finding.places - 1, 0) :]][:_RELATED]
+    )
     if related:
         yield f"  {say(view.lang, 'agent.see', places=', '.join(map(_place, related)))}"
 

@@ -15,12 +15,12 @@ _TAB = "    "
 
 def change(finding: Finding, view: ReportView, paint: Paint, gutter: int) -> list[str]:
     """The changed lines; none for notebooks, whose lines are JSON strings, or for changed files."""
-    found = blocks([edit for edit in finding.fix.edits if not edit.path.endswith(".ipynb")], view.lines)
-    if not found:
+    changed_lineses = blocks([edit for edit in finding.fix.edits if not edit.path.endswith(".ipynb")], view.lines)
+    if not changed_lineses:
         return []
     label = say(view.lang, "heading", text=say(view.lang, "fixes.show"))
     lead = f"{' ' * gutter} {paint('blue', '=')} {paint('bold', label)}"
-    rows = [row for block in found for row in _rows(block, finding.path, view, paint, gutter)]
+    rows = [row for block in changed_lineses for row in _rows(block, finding.path, view, paint, gutter)]
     if len(rows) > _TALL:
         more = count(view.lang, "fixes.show.more", len(rows) - _TALL)
         rows = [*rows[:_TALL], f"{' ' * gutter}   {more}"]

@@ -50,12 +50,12 @@ def headline(applied: FixResult, unsafe: int, view: ReportView) -> str:
 
 def findings_fixed(applied: FixResult) -> int:
     """The number of originally fixable findings that were or would be fixed; one finding may cover several places."""
-    return len(_originals(applied, enabled=False)) + sum(one.finding is None for one in applied.fixed)
+    return len(_originals(applied, enabled=False)) + sum(fix.finding is None for fix in applied.fixed)
 
 
 def _originals(applied: FixResult, enabled: bool) -> set[str]:
     """The fingerprints of the original findings with fixes, those that other fixes have `enabled` or the others."""
-    return {one.original for one in applied.fixed if one.original and one.enabled == enabled}
+    return {fix.original for fix in applied.fixed if fix.original and fix.enabled == enabled}
 
 
 def left(applied: FixResult, result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
@@ -63,16 +63,16 @@ def left(applied: FixResult, result: RunResult, steps: Sequence[tuple[str, str]]
     program without a finding above, and undetermined items."""
     todo = list(steps)
     named = " ".join(where for _, where in steps)
-    unsafe = sum(one.applicability == "unsafe" for one in applied.fixed)
+    unsafe = sum(fix.applicability == "unsafe" for fix in applied.fixed)
     if unsafe:
         todo.insert(0, (count(lang, "fixes.left.look", unsafe), _LOOK))
     for program in lists(result)[:1]:
         entry = escape_control_chars(leading(program.entry))
         failed = [
-            (item.title, one.check)
+            (item.title, failure.check)
             for item in program.checklist
             if item.status == "failed"
-            for one in item.failures[:1]
+            for failure in item.failures[:1]
         ]
         failed = [(title, check) for title, check in failed if f"{check}:" not in named]
         if failed:
@@ -91,8 +91,8 @@ def _listed(applied: FixResult, view: ReportView) -> list[str]:
     paint = Paint(view.color)
     found: dict[str, Counter[str]] = {}
     unsafe = {one.name for one in applied.fixed if one.applicability == "unsafe"}
-    for one in applied.fixed:
-        found.setdefault(one.path, Counter())[one.name] += 1
+    for fix in applied.fixed:
+        found.setdefault(fix.path, Counter())[fix.name] += 1
     lines = []
     width = len(str(max(n for names in found.values() for n in names.values())))
     for path in sorted(found):
@@ -107,9 +107,9 @@ def _refused(applied: FixResult, view: ReportView) -> list[str]:
     """The first refused fixes; all in a verbose report."""
     shown = applied.refused if view.verbose else applied.refused[:_REFUSED]
     lines = [Paint(view.color)("yellow", count(view.lang, "fixes.refused", len(applied.refused)))]
-    for one in shown:
-        place = f"{escape_control_chars(leading(one.path))}{f':{one.line}' if one.line else ''}"
-        lines.append("  ".join(filter(None, (f"  {place}", one.name, why(one, view.lang)))))
+    for refusal in shown:
+        place = f"{escape_control_chars(leading(refusal.path))}{f':{refusal.line}' if refusal.line else ''}"
+        lines.append("  ".join(filter(None, (f"  {place}", refusal.name, why(refusal, view.lang)))))
     if len(applied.refused) > len(shown):
         lines.append(f"  {count(view.lang, 'fixes.refused.more', len(applied.refused) - len(shown))}")
     return lines

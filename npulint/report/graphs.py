@@ -67,9 +67,16 @@ class EqualGraphs(msgspec.Struct, frozen=True):
 def equal_graphs(graphs: Sequence[GraphSummary]) -> list[EqualGraphs]:
     """The first of each set of equal graphs."""
     groups: dict[tuple[object, ...], list[GraphSummary]] = {}
-    for one in graphs:
-        figures = (one.nodes, one.functions, one.trains, one.clusters, one.left, *sorted(one.counts.items()))
-        groups.setdefault((posixpath.dirname(one.path), one.framework, *figures), []).append(one)
+    for graph in graphs:
+        figures = (
+            graph.nodes,
+            graph.functions,
+            graph.trains,
+            graph.clusters,
+            graph.left,
+            *sorted(graph.counts.items()),
+        )
+        groups.setdefault((posixpath.dirname(graph.path), graph.framework, *figures), []).append(graph)
     return [EqualGraphs(group[0], len(group) - 1) for group in groups.values()]
 
 
@@ -78,12 +85,12 @@ def table(graphs: Sequence[GraphSummary], lang: str) -> Table:
     heads = [say(lang, f"graphs.html.{word}") for word in ("place", "what", "size", "runs")]
     rows = [
         (
-            (PlaceCell(one.graph.path), Note(one.note(lang))),
-            kind(one.graph, lang),
-            size(one.graph, lang),
-            placed(one.graph, lang),
+            (PlaceCell(equal_graph.graph.path), Note(equal_graph.note(lang))),
+            kind(equal_graph.graph, lang),
+            size(equal_graph.graph, lang),
+            placed(equal_graph.graph, lang),
         )
-        for one in equal_graphs(graphs)
+        for equal_graph in equal_graphs(graphs)
     ]
     return Table(say(lang, "graphs.title"), heads, rows, more="graphs.more")
 
@@ -94,14 +101,14 @@ def block(result: RunResult, view: ReportView) -> list[str]:
         return []
     lang = view.lang
     lines = [Paint(view.color)("bold", say(lang, "graphs.title"))]
-    found = equal_graphs(result.graphs)
-    for one in found[:_SHOWN]:
+    equal_graphses = equal_graphs(result.graphs)
+    for one in equal_graphses[:_SHOWN]:
         graph, note = one.graph, one.note(lang)
         about = say(lang, "list.and").join((kind(graph, lang), size(graph, lang)))
         lines.append(f"  {leading(graph.path)}{say(lang, 'aside', text=note) if note else ''}")
         lines += [f"    {line}" for text in (about, placed(graph, lang)) for line in _wrapped(text, view)]
-    if len(found) > _SHOWN:
-        lines.append(f"  {count(lang, 'graphs.more', len(found) - _SHOWN)}")
+    if len(equal_graphses) > _SHOWN:
+        lines.append(f"  {count(lang, 'graphs.more', len(equal_graphses) - _SHOWN)}")
     return lines
 
 

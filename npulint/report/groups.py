@@ -28,14 +28,14 @@ class Group(msgspec.Struct, frozen=True):
     def message(self) -> str:
         """The message of the first finding, with the counts of all if the others say the same."""
         wording = self.first.wording
-        if "{files" in wording and all(one.wording == wording for one in self.findings):
-            return worded(wording, (place for one in self.findings for place in covered(one)))
+        if "{files" in wording and all(finding.wording == wording for finding in self.findings):
+            return worded(wording, (place for finding in self.findings for place in covered(finding)))
         return self.first.message
 
     @property
     def places(self) -> int:
         """How many places the findings cover."""
-        return sum(len(covered(one)) for one in self.findings)
+        return sum(len(covered(finding)) for finding in self.findings)
 
 
 def grouped(findings: Sequence[Finding]) -> list[Group]:

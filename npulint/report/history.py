@@ -48,7 +48,7 @@ class PastReport(msgspec.Struct, frozen=True):
 
     def severities(self) -> Counter[str]:
         """The numbers of findings by severity."""
-        return Counter(one.severity for one in self.findings)
+        return Counter(finding.severity for finding in self.findings)
 
     def items(self) -> tuple[int, int]:
         """How many readiness items pass, and how many there are."""
@@ -92,16 +92,16 @@ def current(result: RunResult, findings: Sequence[Finding], label: str) -> PastR
 
 def changes_since(past: PastReport, result: RunResult, findings: Sequence[Finding]) -> Changes:
     """What has changed; `findings` are those of the result that the report shows."""
-    before = Counter(one.key for one in past.findings)
+    before = Counter(past_finding.key for past_finding in past.findings)
     new = []
-    for one in findings:
-        key = _past(one).key
+    for finding in findings:
+        key = _past(finding).key
         if before[key]:
             before[key] -= 1
         else:
-            new.append(one)
+            new.append(finding)
     there = Counter(_past(one).key for one in result.findings)
-    silenced = Counter(_past(one.finding).key for one in result.suppressed)
+    silenced = Counter(_past(suppressed_finding.finding).key for suppressed_finding in result.suppressed)
     fixed, accepted = [], []
     for old in past.findings:
         if there[old.key]:

@@ -99,16 +99,20 @@ def fix_records(view: ReportView) -> dict[str, list[dict[str, Any]]]:
         return {}
     from npulint.report.fix_summary import why
 
-    fixed = [{**_named(one), "applicability": one.applicability} for one in view.applied.fixed]
+    fixed = [{**_named(fix), "applicability": fix.applicability} for fix in view.applied.fixed]
     return {
         "fixed": fixed,
-        "refused": [{**_named(one), "reason": why(one, view.lang)} for one in view.applied.refused],
+        "refused": [{**_named(refusal), "reason": why(refusal, view.lang)} for refusal in view.applied.refused],
     }
 
 
 def seen_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
     """The frameworks that files import, if no training program was recognised; empty otherwise."""
-    return {"frameworks_seen": [msgspec.to_builtins(one) for one in result.seen]} if result.seen else {}
+    return (
+        {"frameworks_seen": [msgspec.to_builtins(framework_use) for framework_use in result.seen]}
+        if result.seen
+        else {}
+    )
 
 
 def graphs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:

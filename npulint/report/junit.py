@@ -60,11 +60,16 @@ def _cases(result: RunResult, view: ReportView) -> Iterator[tuple[str, Case]]:
             yield finding.path, Case(finding.name, "errors", _outcome("error", finding, view))
     for path in sorted(set(unread) - reported):
         yield path, _unread_case(unread[path], view)
-    for one in visible_suppressed(result, view):
-        why = say(view.lang, f"suppressed.{one.by}")
-        if one.reason:
-            why = say(view.lang, "problem.detail", text=why, detail=one.reason)
-        yield one.finding.path, Case(one.finding.name, "skipped", _outcome("skipped", one.finding, view, why))
+    for suppressed_finding in visible_suppressed(result, view):
+        why = say(view.lang, f"suppressed.{suppressed_finding.by}")
+        if suppressed_finding.reason:
+            why = say(view.lang, "problem.detail", text=why, detail=suppressed_finding.reason)
+        yield (
+            suppressed_finding.finding.path,
+            Case(
+                suppressed_finding.finding.name, "skipped", _outcome("skipped", suppressed_finding.finding, view, why)
+            ),
+        )
 
 
 def _finding_case(finding: Finding, view: ReportView) -> Case:
@@ -98,7 +103,9 @@ def _details(finding: Finding, view: ReportView) -> str:
         for key, text in (("why", finding.why), ("fix", finding.fix.text))
         if text
     ]
-    lines += [f"{one.path}:{one.span.line}:{one.span.column}: {one.message}" for one in finding.related]
+    lines += [
+        f"{related.path}:{related.span.line}:{related.span.column}: {related.message}" for related in finding.related
+    ]
     return "\n".join([*lines, *filter(None, [finding.url])])
 
 

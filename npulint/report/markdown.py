@@ -56,7 +56,7 @@ def _compared(result: RunResult, view: ReportView, room: int) -> str:
 
     writer = Writer(view.lang, room, view.sources)
     chosen = checklists(result.comparison, view.lang, weak=view.verbose or view.all_differences)
-    parts = [part for one in chosen for part in writer.checklist(one)]
+    parts = [part for checklist in chosen for part in writer.checklist(checklist)]
     if not parts and not of_runs_alone(result.comparison):
         parts.append(f"## {say(view.lang, 'compare.title')}\n\n{prose(say(view.lang, 'compare.pairs.none'))}")
     parts += [prose(line) for line in alone(result.comparison, view.lang)]
@@ -99,8 +99,11 @@ def _step(result: RunResult, view: ReportView, room: int) -> str:
 
     writer = Writer(view.lang, room, view.sources)
     parts = []
-    for one in tables(result.step, view.lang, view.all_operators):
-        parts += [writer.section(one) if one.rows else f"## {one.title}", *([prose(one.note)] if one.note else [])]
+    for table in tables(result.step, view.lang, view.all_operators):
+        parts += [
+            writer.section(table) if table.rows else f"## {table.title}",
+            *([prose(table.note)] if table.note else []),
+        ]
     parts += [prose(say(view.lang, "live.note", text=note)) for note in result.step.notes]
     return "\n\n".join([*parts, *([prose(result.step.ended)] if result.step.ended else [])])
 
@@ -125,7 +128,7 @@ def _runs(result: RunResult, lang: str, room: int) -> str:
 def _advice(findings: Sequence[Finding], lang: str, room: int) -> str:
     """The advice for each check, in the recommended order."""
     steps = [step.first for step in first_steps(findings, len(findings)) if step.first.fix.text]
-    rows = fitting((f"- {link(code(one.name), one.url)}: {prose(_line(one.fix.text))}" for one in steps), room)
+    rows = fitting((f"- {link(code(step.name), step.url)}: {prose(_line(step.fix.text))}" for step in steps), room)
     return "\n".join([f"## {say(lang, 'markdown.fix')}", "", *rows]) if rows else ""
 
 
@@ -135,12 +138,12 @@ def _findings(findings: Sequence[Finding], lang: str, room: int) -> str:
     heads = [say(lang, f"markdown.{word}") for word in ("severity", "check", "place", "message")]
     rows = [
         (
-            say(lang, f"severity.{one.severity}"),
-            (CodeCell(one.name, one.url), one.code),
-            CodeCell(f"{one.path}:{one.span.line}"),
-            Prose(_line(one.message)),
+            say(lang, f"severity.{finding.severity}"),
+            (CodeCell(finding.name, finding.url), finding.code),
+            CodeCell(f"{finding.path}:{finding.span.line}"),
+            Prose(_line(finding.message)),
         )
-        for one in findings
+        for finding in findings
     ]
     return Writer(lang, room).section(Table(say(lang, "markdown.findings"), heads, rows, more="markdown.more"))
 

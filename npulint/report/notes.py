@@ -15,7 +15,7 @@ _LISTED = 8
 def notes(result: RunResult, view: ReportView) -> list[str]:
     """A line for each check with most hidden findings, with its first place; empty if the report hides none."""
     lowest = RANK[view.shown_from]
-    groups = grouped([one for one in result.findings if RANK[one.severity] < lowest])
+    groups = grouped([finding for finding in result.findings if RANK[finding.severity] < lowest])
     groups.sort(key=lambda group: -group.places)
     if not groups:
         return []

@@ -52,8 +52,14 @@ def seen(result: RunResult, lang: str) -> list[str]:
     """What is seen where no training program is recognised, in sentences: frameworks that files import, configuration
     files, and scripts that are started and are not there."""
     return [
-        count(lang, f"readiness.seen.{one.use}", one.files, name=one.framework, place=f"{leading(one.path)}:{one.line}")
-        for one in result.seen
+        count(
+            lang,
+            f"readiness.seen.{framework_use.use}",
+            framework_use.files,
+            name=framework_use.framework,
+            place=f"{leading(framework_use.path)}:{framework_use.line}",
+        )
+        for framework_use in result.seen
     ]
 
 

@@ -146,12 +146,12 @@ class _Writer:
     def _others(self, first: Finding, others: Sequence[Finding], frames: Frames) -> list[str]:
         """A line for each of some further findings of a check."""
         lines = []
-        for one in others[:_LINES]:
-            places = len(covered(one))
-            text = count(self._lang, "places", places) if places > 1 else one.message
-            same = one.message == first.message
+        for other in others[:_LINES]:
+            places = len(covered(other))
+            text = count(self._lang, "places", places) if places > 1 else other.message
+            same = other.message == first.message
             lines.append(
-                _arrow(frames, ":::", one.path, one.span) + ("" if same else f"  {escape_control_chars(text)}")
+                _arrow(frames, ":::", other.path, other.span) + ("" if same else f"  {escape_control_chars(text)}")
             )
         if len(others) > _LINES:
             lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'group.more', len(others) - _LINES)}")

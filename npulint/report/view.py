@@ -144,4 +144,8 @@ def visible(result: RunResult, view: ReportView) -> list[Finding]:
 def visible_suppressed(result: RunResult, view: ReportView) -> list[SuppressedFinding]:
     """The suppressed findings that the view would otherwise show."""
     lowest = RANK[view.shown_from]
-    return [one for one in result.suppressed if RANK[one.finding.severity] >= lowest]
+    return [
+        suppressed_finding
+        for suppressed_finding in result.suppressed
+        if RANK[suppressed_finding.finding.severity] >= lowest
+    ]

@@ -39,14 +39,14 @@ _DETAIL = 200  # characters of what git says
 def absent(projects: Sequence[Listed], jobs: Sequence[Job], out: str) -> int:
     """How many projects must be cloned that are not there yet."""
     return sum(
-        one.is_address and is_taken(one.place) and not os.path.isdir(_folder(out, job))
-        for one, job in zip(projects, jobs, strict=True)
+        listed.is_address and is_taken(listed.place) and not os.path.isdir(_folder(out, job))
+        for listed, job in zip(projects, jobs, strict=True)
     )
 
 
 def cloned(projects: Sequence[Listed], jobs: Sequence[Job], out: str, seconds: int) -> list[Job]:
     """The jobs with the folders of their clones, or the reason why there is none. Clones that are there are kept."""
-    if not any(one.is_address for one in projects):
+    if not any(project.is_address for project in projects):
         return list(jobs)
     os.makedirs(os.path.join(out, CLONES), exist_ok=True)
     for name in os.listdir(os.path.join(out, CLONES)):

@@ -26,15 +26,15 @@ class Content(msgspec.Struct, frozen=True):
 
 def content_of(settings: Settings, plan: Plan, job: Job, catalogue: str) -> Content:
     """What is in the working directory now, the folder of `job`."""
-    found = discover(settings.paths, settings.discovery())
+    discovery = discover(settings.paths, settings.discovery())
     same = msgspec.structs.replace(settings, jobs=1, cache=True)
     decisive = (FORMAT, plan.engine, plan.reports, job.name, job.source, catalogue, same)
     parts: list[bytes | str] = [repr(decisive).encode("utf-8", "backslashreplace")]
     if settings.baseline:
         parts.append(_read(settings.baseline))
-    parts += [f"{problem.path}\0{problem.reason}" for problem in found.problems]
+    parts += [f"{problem.path}\0{problem.reason}" for problem in discovery.problems]
     lines = 0
-    for path, data, counted in _files(found):
+    for path, data, counted in _files(discovery):
         parts += [path, data]
         if counted:
             lines += data.count(b"\n") + (not data.endswith(b"\n") and bool(data))

@@ -49,14 +49,14 @@ class Listed(msgspec.Struct, frozen=True):
 
 def listed(path: str, out: str, lang: str) -> list[Listed]:
     """The projects of a folder or list, without the folder `out`. Raises `NpulintError`."""
-    found = list(_in_folder(path, out)) if os.path.isdir(path) else _in_list(path, lang)
-    unique = {one.place if one.is_address else os.path.realpath(one.place): one for one in reversed(found)}
+    listeds = list(_in_folder(path, out)) if os.path.isdir(path) else _in_list(path, lang)
+    unique = {one.place if one.is_address else os.path.realpath(one.place): one for one in reversed(listeds)}
     return sorted(unique.values(), key=lambda one: (one.name.casefold(), one.name, one.place))
 
 
 def jobs(projects: Sequence[Listed]) -> list[Job]:
     """The jobs of projects, each with a name and a file name of its own. Those of git addresses have no folder yet."""
-    names = _unique([shown(one.name) for one in projects])
+    names = _unique([shown(project.name) for project in projects])
     return [
         Job(
             name,
@@ -71,11 +71,11 @@ def jobs(projects: Sequence[Listed]) -> list[Job]:
 
 def _unique(names: Sequence[str]) -> list[str]:
     seen: Counter[str] = Counter()
-    found = []
+    unique = []
     for name in names:
         seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
 
 
 def _identities(names: Sequence[str]) -> list[str]:
@@ -95,9 +95,11 @@ def _in_folder(folder: str, out: str) -> Iterator[Listed]:
     top, results = os.path.abspath(folder), os.path.abspath(out)
     repositories = set(_repositories(top, results))
     found = set(repositories)
-    for one in _sub_folders(top, results):
-        if one not in repositories:
-            found |= _roots(one, [path for path in (*repositories, results) if path.startswith(one + os.sep)])
+    for sub_folder in _sub_folders(top, results):
+        if sub_folder not in repositories:
+            found |= _roots(
+                sub_folder, [path for path in (*repositories, results) if path.startswith(sub_folder + os.sep)]
+            )
     for path in sorted(found):
         nested = tuple(sorted(other for other in (*found, results) if other.startswith(path + os.sep)))
         yield Listed(path, os.path.relpath(path, top).replace(os.sep, "/"), nested)
@@ -108,7 +110,7 @@ def _in_folder(folder: str, out: str) -> Iterator[Listed]:
 def _sub_folders(folder: str, out: str) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
-            names = sorted(one.name for one in entries if one.is_dir(follow_symlinks=False))
+            names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
     except OSError:
         return
     yield from (os.path.join(folder, name) for name in names if name not in EXCLUDED and folder + os.sep + name != out)

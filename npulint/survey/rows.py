@@ -29,9 +29,9 @@ def failed(job: Job, failure: str, detail: str = "") -> Part:
 
 def part_of(result: RunResult, job: Job, lang: str, content: Content, commit: str, report: str) -> Part:
     """The part of a project that was checked, in the working directory."""
-    severities = Counter(one.severity for one in result.findings)
+    severities = Counter(finding.severity for finding in result.findings)
     items = Counter(item.status for program in lists(result) for item in program.checklist)
-    blocking = Counter(one.code for one in result.findings if one.severity == "error")
+    blocking = Counter(finding.code for finding in result.findings if finding.severity == "error")
     word = verdict(Page(result, ReportView(lang=lang))).word
     low, likely, high = _hours(result, word)
     project = ProjectRow(
@@ -59,8 +59,8 @@ def part_of(result: RunResult, job: Job, lang: str, content: Content, commit: st
     return Part(
         digest=content.digest,
         project=project,
-        findings=tuple(_finding(one, job.name) for one in result.findings),
-        readiness=tuple(_item(item, one, job.name) for one in lists(result) for item in one.checklist),
+        findings=tuple(_finding(finding, job.name) for finding in result.findings),
+        readiness=tuple(_item(item, summary, job.name) for summary in lists(result) for item in summary.checklist),
     )
 
 
@@ -74,8 +74,10 @@ def _hours(result: RunResult, word: str) -> tuple[float | None, float | None, fl
 
 def _frameworks(result: RunResult) -> tuple[str, ...]:
     """The frameworks of the programs, else those that files use."""
-    found = {one.framework for one in result.programs} - {"", "none", "unknown"}
-    return tuple(sorted(found or {one.framework for one in result.seen if one.use == "import"}))
+    found = {program.framework for program in result.programs} - {"", "none", "unknown"}
+    return tuple(
+        sorted(found or {framework_use.framework for framework_use in result.seen if framework_use.use == "import"})
+    )
 
 
 def _finding(one: Finding, project: str) -> FindingRow:

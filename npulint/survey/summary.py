@@ -47,24 +47,24 @@ class Summed:
     def add(self, part: Part) -> None:
         """Add a project."""
         self.projects.append(part.project)
-        for one in part.findings:
-            if one.severity == "error":
-                self.checks.setdefault(one.code, one.name)
-                self._findings[one.code] += 1
+        for finding in part.findings:
+            if finding.severity == "error":
+                self.checks.setdefault(finding.code, finding.name)
+                self._findings[finding.code] += 1
 
     def totals(self) -> Totals:
         """The counts."""
-        rows = [one for one in self.projects if one.status != FAILED]
-        known = [one for one in rows if one.effort_mid is not None]
-        effort = [sum(getattr(one, f"effort_{word}") or 0.0 for one in known) for word in ("low", "mid", "high")]
+        rows = [project for project in self.projects if project.status != FAILED]
+        known = [row for row in rows if row.effort_mid is not None]
+        effort = [sum(getattr(row, f"effort_{word}") or 0.0 for row in known) for word in ("low", "mid", "high")]
         return Totals(
             projects=len(self.projects),
             failed=len(self.projects) - len(rows),
-            verdicts=Counter(one.verdict for one in rows),
-            errors=sum(one.errors for one in rows),
-            warnings=sum(one.warnings for one in rows),
-            notes=sum(one.notes for one in rows),
-            lines=sum(one.lines for one in rows),
+            verdicts=Counter(row.verdict for row in rows),
+            errors=sum(row.errors for row in rows),
+            warnings=sum(row.warnings for row in rows),
+            notes=sum(row.notes for row in rows),
+            lines=sum(row.lines for row in rows),
             effort=(effort[0], effort[1], effort[2]) if known else None,
         )
 
@@ -72,9 +72,9 @@ class Summed:
         """The checks that block projects, most projects first."""
         projects: Counter[str] = Counter()
         alone: dict[str, int] = defaultdict(int)
-        for one in self.projects:
-            projects.update(one.blockers)
-            if len(one.blockers) == 1:
-                alone[one.blockers[0]] += 1
+        for project in self.projects:
+            projects.update(project.blockers)
+            if len(project.blockers) == 1:
+                alone[project.blockers[0]] += 1
         order = sorted(projects, key=lambda code: (-projects[code], -alone[code], code))
         return [Blocker(code, self.checks[code], projects[code], self._findings[code], alone[code]) for code in order]

@@ -47,8 +47,8 @@ def findings_caused_by_change(
     old: set[FindingKey] = set()
     evaluator = Evaluator(catalogue, settings, open_cache(settings.cache))
     for root, (files, data) in before.items():
-        for one in evaluator.project(root, files, data).findings:
-            old |= finding_keys(one)
+        for finding in evaluator.project(root, files, data).findings:
+            old |= finding_keys(finding)
     compared = {file.path for root in before for file in projects[root]}
     return frozenset(one for one in there - old if one[1] in compared)
 

@@ -58,26 +58,26 @@ def apply_fixes(
     first = first or check_paths(settings, catalogue, progress)
     fixer = _Fixer(Evaluator(catalogue, settings, open_cache(settings.cache)), unsafe, first.context_only)
     piped = settings.piped()
-    found: list[_ProjectFixes] = []
+    project_fixeses: list[_ProjectFixes] = []
     waiting = 0
     with collector_at_rest():
         for (root, sources), outcome in zip(first.projects.items(), first.outcomes, strict=True):
             if not _promising(outcome, unsafe):
-                found.append(_ProjectFixes(outcome))
+                project_fixeses.append(_ProjectFixes(outcome))
                 continue
             named = {source.path for source in sources if may_change(source.path)} - first.context_only
             workspace = FixWorkspace(root, sources, named, piped, growing=not piped, explicit=first.found.named)
-            found.append(fixer.project(root, workspace, outcome))
+            project_fixeses.append(fixer.project(root, workspace, outcome))
             waiting += len(sources)
             if waiting > _COLLECT_AFTER:
                 gc.collect()
                 waiting = 0
-    after = {one.path: one.after for some in found for one in some.files}
-    last = CheckedProjects(first.found, first.context_only, first.projects, [some.outcome for some in found])
+    after = {file.path: file.after for some in project_fixeses for file in some.files}
+    last = CheckedProjects(first.found, first.context_only, first.projects, [some.outcome for some in project_fixeses])
     checked = (file.location for file in first.found.files if file.path not in piped)
     folders = tuple(sorted({os.path.dirname(location) for location in checked}))
     lines = FileLines({**piped, **after}, settings.boundary())
-    return _together(found, build_result(last, settings, catalogue, begun, lines), folders)
+    return _together(project_fixeses, build_result(last, settings, catalogue, begun, lines), folders)
 
 
 def fix_texts(
@@ -92,9 +92,9 @@ def fix_texts(
     with materialize(files) as (folder, sources):
         fixer = _Fixer(Evaluator(catalogue, settings, open_cache(False)), unsafe)
         workspace = FixWorkspace(".", sources, {source.path for source in sources}, {}, folder)
-        found = fixer.project(".", workspace, fixer.judge(".", workspace.loaded()))
+        project_fixes = fixer.project(".", workspace, fixer.judge(".", workspace.loaded()))
         lines = FileLines(workspace.bytes_of())
-    return _together([found], fixer.result(found.outcome, lines))
+    return _together([project_fixes], fixer.result(project_fixes.outcome, lines))
 
 
 def fixed_example(
@@ -103,8 +103,8 @@ def fixed_example(
     """The texts changed by the fixes of one check, and ``path:line reason`` of each refused fix; for tests of
     examples."""
     fixes = fix_texts(files, target, catalogue, (code,))
-    refused = [f"{one.path}:{one.line} {one.reason}" for one in fixes.refused]
-    return {one.path: one.after.decode("utf-8") for one in fixes.files}, refused
+    refused = [f"{refusal.path}:{refusal.line} {refusal.reason}" for refusal in fixes.refused]
+    return {file.path: file.after.decode("utf-8") for file in fixes.files}, refused
 
 
 class _ProjectFixes(msgspec.Struct, frozen=True):
@@ -184,7 +184,7 @@ class _Fixer:
             if name not in self._facts or self._facts[name][0] != item.data
         ]
         facts = read_facts([item for _, item in fresh], self._evaluator.cache)
-        self._facts.update({name: (item.data, one) for (name, item), one in zip(fresh, facts, strict=True)})
+        self._facts.update({name: (item.data, file) for (name, item), file in zip(fresh, facts, strict=True)})
         return [self._facts[name][1] for name in names]
 
     def _attempt(
@@ -210,7 +210,7 @@ class _Fixer:
             again = {mark.check_in_file for mark in marks if mark.recurs([*proposed, *denied], workspace)}
             done = made(proposed, workspace.document, merged_imports)
             if again or (done.data and number == _ROUNDS):
-                return _Attempt(outcome, fixed, [], again or {one.check_in_file for one in done.made})
+                return _Attempt(outcome, fixed, [], again or {proposal.check_in_file for proposal in done.made})
             if not done.data and not tidy and number < _ROUNDS:
                 data, edits = cleaned_up(workspace)
                 tidy = True
@@ -219,10 +219,12 @@ class _Fixer:
                     outcome, marks = self.judge(root, workspace.loaded()), []
                     continue
             if not done.data:
-                refused = [_refusal(one, workspace) for one in (*denied, *done.denied, *_idle(done))]
+                refused = [_refusal(refused_fix, workspace) for refused_fix in (*denied, *done.denied, *_idle(done))]
                 return _Attempt(outcome, fixed, [*refused, *_without(copies, refused, fixed)])
-            copies += [_refusal(one, workspace) for one in (*denied, *done.denied) if one.makes_file]
-            fixed += [_fixed(one, workspace, original) for one in done.effective]
+            copies += [
+                _refusal(refused_fix, workspace) for refused_fix in (*denied, *done.denied) if refused_fix.makes_file
+            ]
+            fixed += [_fixed(proposal, workspace, original) for proposal in done.effective]
             marks = applied_fixes(done, denied, workspace)
             workspace.put(done.data, done.edits)
             outcome = self.judge(root, workspace.loaded())
@@ -237,8 +239,8 @@ class _Fixer:
         from npulint.fix.agnostic import AgnosticPlanner
         from npulint.fix.spelling import spelling_of
 
-        programs = {one.entry: one.paths for one in first.programs if one.entry.endswith(".py")}
-        releases = [self._evaluator.settings.target.get("torch", ""), *(one.torch for one in first.programs)]
+        programs = {program.entry: program.paths for program in first.programs if program.entry.endswith(".py")}
+        releases = [self._evaluator.settings.target.get("torch", ""), *(program.torch for program in first.programs)]
         spelling = spelling_of(dict(workspace.python_texts()), programs, workspace.paths, releases)
         return AgnosticPlanner(planned, spelling).of
 
@@ -301,7 +303,7 @@ class _Guard:
 
 def _promising(outcome: RawResults, unsafe: bool) -> bool:
     """Whether there may be something to fix, unused suppression comments included."""
-    fixes = [one.fix for one in outcome.findings if one.fix.changes or one.fix.edits]
+    fixes = [finding.fix for finding in outcome.findings if finding.fix.changes or finding.fix.edits]
     if any(
         unsafe or fix.applicability == "safe" or any(c.applicability == "safe" for c in fix.changes) for fix in fixes
     ):
@@ -316,9 +318,9 @@ class _OriginalFindings:
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._by_fingerprint: dict[str, Finding] = {}
         self._by_place: dict[tuple[str, str, int], Finding] = {}
-        for one in findings:
-            self._by_fingerprint[one.fingerprint] = one
-            self._by_place.setdefault((one.code, one.path, one.span.line), one)
+        for finding in findings:
+            self._by_fingerprint[finding.fingerprint] = finding
+            self._by_place.setdefault((finding.code, finding.path, finding.span.line), finding)
 
     def of(self, one: Finding, workspace: FixWorkspace) -> Finding | None:
         """What a finding of a later round was at first; none if it was not there."""
@@ -347,14 +349,14 @@ def _fixed(one: Proposal, workspace: FixWorkspace, originals: _OriginalFindings)
 
 def _touched(one: Proposal, workspace: FixWorkspace) -> tuple[Touched, ...]:
     """The places that a fix changes, in lines of the original files."""
-    found = []
+    toucheds = []
     for edit in one.plan.edits:
         span = edit.span
         whole = span.end_column == 1 and span.end_line > span.line
         last = span.end_line - whole
-        found.append(Touched(edit.path, workspace.line(edit.path, span.line), workspace.line(edit.path, last)))
-    found += [Touched(request.path, statement=request.statement) for request in one.plan.imports]
-    return tuple(dict.fromkeys(found))
+        toucheds.append(Touched(edit.path, workspace.line(edit.path, span.line), workspace.line(edit.path, last)))
+    toucheds += [Touched(request.path, statement=request.statement) for request in one.plan.imports]
+    return tuple(dict.fromkeys(toucheds))
 
 
 def _refusal(one: RefusedFix, workspace: FixWorkspace) -> Refusal:
@@ -366,28 +368,31 @@ def _refusal(one: RefusedFix, workspace: FixWorkspace) -> Refusal:
 def _by_reason(refused: Iterable[Refusal]) -> list[Refusal]:
     """The refusals in order of place; those of one place for one reason as one with the files of all."""
     merged: dict[Refusal, set[str]] = {}
-    for one in refused:
-        merged.setdefault(msgspec.structs.replace(one, files=()), set()).update(one.files)
-    found = [msgspec.structs.replace(one, files=tuple(sorted(files))) for one, files in merged.items()]
-    return sorted(found, key=lambda one: (one.path, one.line, one.code, one.reason))
+    for refusal in refused:
+        merged.setdefault(msgspec.structs.replace(refusal, files=()), set()).update(refusal.files)
+    refusals = [msgspec.structs.replace(one, files=tuple(sorted(files))) for one, files in merged.items()]
+    return sorted(refusals, key=lambda one: (one.path, one.line, one.code, one.reason))
 
 
 def _without(copies: list[Refusal], refused: list[Refusal], fixed: list[Fixed]) -> list[Refusal]:
     """The refused `copies` of files that were neither made nor refused later: once the code is for the NPU, the checks
     of launchers for GPUs report no more."""
-    known = {(one.code, one.path) for one in refused} | {(one.code, one.path) for one in fixed}
-    return [one for one in copies if (one.code, one.path) not in known]
+    known = {(refusal.code, refusal.path) for refusal in refused} | {(fix.code, fix.path) for fix in fixed}
+    return [copy for copy in copies if (copy.code, copy.path) not in known]
 
 
 def _idle(done: PassResult) -> list[RefusedFix]:
     """Fixes that were applied without changing anything, as refusals."""
-    return [RefusedFix(one.finding, one.path, one.place, one.change, _RESTLESS) for one in done.made]
+    return [
+        RefusedFix(proposal.finding, proposal.path, proposal.place, proposal.change, _RESTLESS)
+        for proposal in done.made
+    ]
 
 
 def _together(found: list[_ProjectFixes], result: RunResult, folders: tuple[str, ...] = ()) -> FixResult:
-    files = sorted((one for some in found for one in some.files), key=lambda one: one.path)
-    fixed = sorted((one for some in found for one in some.fixed), key=lambda one: (one.path, one.line, one.code))
-    refused = _by_reason(one for some in found for one in some.refused)
+    files = sorted((file for some in found for file in some.files), key=lambda file_change: file_change.path)
+    fixed = sorted((fix for some in found for fix in some.fixed), key=lambda fix: (fix.path, fix.line, fix.code))
+    refused = _by_reason(refusal for some in found for refusal in some.refused)
     return FixResult(files, fixed, refused, result, folders)
 
 

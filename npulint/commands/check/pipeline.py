@@ -45,12 +45,12 @@ def run(settings: Settings, progress: Progress | None = None) -> RunResult:
 
 def check_paths(settings: Settings, catalogue: Catalogue, progress: Progress | None = None) -> CheckedProjects:
     """Discover the files of ``settings.paths`` and evaluate each project."""
-    found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
-    more = [] if settings.alone() else context_files(found, settings.discovery())
-    projects = with_runs(group([*found.files, *more]))
-    advance = progress_counter(sum(map(len, projects.values())), progress, number_of_files(found))
+    discovery = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
+    more = [] if settings.alone() else context_files(discovery, settings.discovery())
+    projects = with_runs(group([*discovery.files, *more]))
+    advance = progress_counter(sum(map(len, projects.values())), progress, number_of_files(discovery))
     outcomes = check_projects(projects, catalogue, settings, advance)
-    return CheckedProjects(found, frozenset(file.path for file in more), projects, outcomes)
+    return CheckedProjects(discovery, frozenset(file.path for file in more), projects, outcomes)
 
 
 def number_of_files(found: Discovery) -> int:
@@ -99,12 +99,12 @@ def facts_of(path: str) -> list[Fact]:
     from npulint.commands.check.isolation import without_failing
 
     options = Settings().discovery()
-    found = discover([path], options)
-    if not found.files:
+    discovery = discover([path], options)
+    if not discovery.files:
         raise FileNotFoundError(path)
-    path = found.files[0].path
-    projects = group([*found.files, *context_files(found, options)])
-    root, sources = next((r, s) for r, s in projects.items() if any(one.path == path for one in s))
+    path = discovery.files[0].path
+    projects = group([*discovery.files, *context_files(discovery, options)])
+    root, sources = next((r, s) for r, s in projects.items() if any(source.path == path for source in s))
     unique: dict[int, Fact] = {}
     limit = GENEROUS.of_project(len(sources), sum(source.size for source in sources))
     files = [read(load(source)) for source in sources]

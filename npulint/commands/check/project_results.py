@@ -39,7 +39,9 @@ class Evaluator(msgspec.Struct, frozen=True):
         data = {**self.settings.piped(), **data}
         budget = self.settings.limits()
         loaded = loaded_files(sources, data, budget)
-        readable = ReadableFiles([one.file for one in loaded], lambda file: load(file, data.get(file.path), budget))
+        readable = ReadableFiles(
+            [loaded_file.file for loaded_file in loaded], lambda file: load(file, data.get(file.path), budget)
+        )
 
         def read() -> list[FileFacts]:
             files = facts_of(loaded, self.cache, advance, budget)
@@ -57,8 +59,10 @@ class Evaluator(msgspec.Struct, frozen=True):
     ) -> RawResults:
         """The raw results of loaded files, from the cache if possible; else `read` returns their facts. `advance` is
         called for results from the cache."""
-        by_path = {(one.file.path, one.file.kind): one for one in loaded}
-        readable = ReadableFiles([one.file for one in loaded], lambda file: by_path[file.path, file.kind])
+        by_path = {(loaded_file.file.path, loaded_file.file.kind): loaded_file for loaded_file in loaded}
+        readable = ReadableFiles(
+            [loaded_file.file for loaded_file in loaded], lambda file: by_path[file.path, file.kind]
+        )
         return self._results(root, loaded, read, readable, advance)
 
     def _results(
@@ -72,10 +76,10 @@ class Evaluator(msgspec.Struct, frozen=True):
         if not self.cache.enabled or self.settings.against:
             return self._evaluate(root, read(), readable)
         key = fingerprint(loaded, root, self.catalogue.digest, self.settings)
-        known = decoded(self.cache.get_many([key]).get(key, b""))
-        if known is not None:
+        raw_results = decoded(self.cache.get_many([key]).get(key, b""))
+        if raw_results is not None:
             advance(len(loaded))
-            return known
+            return raw_results
         results = self._evaluate(root, read(), readable)
         if not ran_out(results.files):
             self.cache.put_many({key: msgspec.msgpack.encode(results)})
@@ -95,10 +99,14 @@ def loaded_files(
     sources: Sequence[SourceFile], data: Mapping[str, bytes] = {}, budget: Budget = GENEROUS
 ) -> list[LoadedFile]:
     """The files of a project, loaded; data files only where some code may load them. `data` is as for `Evaluator`."""
-    loaded = {id(one): load(one, data.get(one.path), budget) for one in sources if one.kind != "data"}
-    if len(loaded) < len(sources) and any(_may_load(one.data) for one in loaded.values() if one.file.kind in _CODE):
-        loaded.update((id(one), load(one, data.get(one.path), budget)) for one in sources if one.kind == "data")
-    return [loaded[id(one)] for one in sources if id(one) in loaded]
+    loaded = {id(source): load(source, data.get(source.path), budget) for source in sources if source.kind != "data"}
+    if len(loaded) < len(sources) and any(
+        _may_load(loaded_file.data) for loaded_file in loaded.values() if loaded_file.file.kind in _CODE
+    ):
+        loaded.update(
+            (id(source), load(source, data.get(source.path), budget)) for source in sources if source.kind == "data"
+        )
+    return [loaded[id(source)] for source in sources if id(source) in loaded]
 
 
 def _may_load(code: bytes) -> bool:

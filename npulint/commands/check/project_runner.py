@@ -113,7 +113,7 @@ def _judged(
         from npulint.judge.postprocess.merge_graph_findings import related_to_source
 
         findings = related_to_source(findings, catalogue, settings.language())
-    if any(one.artifact_location is not None for one in findings):
+    if any(finding.artifact_location is not None for finding in findings):
         from npulint.judge.postprocess.merge_run_findings import with_counterparts
 
         findings = with_counterparts(findings, catalogue, related_files)
@@ -131,8 +131,8 @@ def compare_profiles(program: Program, settings: Settings) -> None:
     from npulint.discover.files import discover
     from npulint.model.code.index import Index, table
 
-    found = discover([settings.against], settings.discovery())
-    other = [read(load(one), budget=settings.limits()) for one in found.files if one.kind == "artifact"]
+    discovery = discover([settings.against], settings.discovery())
+    other = [read(load(file), budget=settings.limits()) for file in discovery.files if file.kind == "artifact"]
     own = [fact for kind in program.index.kinds() for fact in program.index.of_kind(kind)]
     changed: list[Fact] = service("changes")(own, other)
     program.index = Index([table(changed), *program.index.tables])

@@ -26,5 +26,8 @@ def materialize(files: dict[str, str], configurations: bool = False) -> Iterator
             with open(place, "w", encoding="utf-8", newline="") as out:
                 out.write(text)
         options = msgspec.structs.replace(Settings().discovery(), configurations=configurations)
-        found = discover([folder], options)
-        yield folder, [msgspec.structs.replace(one, path=os.path.relpath(one.location, folder)) for one in found.files]
+        discovery = discover([folder], options)
+        yield (
+            folder,
+            [msgspec.structs.replace(file, path=os.path.relpath(file.location, folder)) for file in discovery.files],
+        )

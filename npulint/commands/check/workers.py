@@ -143,7 +143,7 @@ def _outcomes(
             return _in_turn(projects, catalogue, settings)
     if len(projects) == 1:
         problems = [Problem(source.path, "process-ended") for sources in projects.values() for source in sources]
-        return [RawResults(files=[FileFacts(one.path, "other", problems=[one]) for one in problems])]
+        return [RawResults(files=[FileFacts(problem.path, "other", problems=[problem]) for problem in problems])]
     apart = [{root: sources} for root, sources in projects.items()]
     futures = [pool.submit(partial(_request, alone, settings)) for alone in apart]
     return [

@@ -49,9 +49,9 @@ def of_frameworks(
     yield from _of_schedules(reference, migrated, scheduled)
     yield from of_kinds(reference, migrated)
     for part in _NUMBERS:
-        one, other = _number(reference, first, part), _number(migrated, second, part)
-        if one is not None and other is not None:
-            yield _compared(part, part, "", one, other)
+        placed_value, other = _number(reference, first, part), _number(migrated, second, part)
+        if placed_value is not None and other is not None:
+            yield _compared(part, part, "", placed_value, other)
 
 
 def _are_one_without_decay(left: KindSummary, right: KindSummary) -> bool:
@@ -87,8 +87,8 @@ def _compared(part: str, what: str, argument: str, one: PlacedValue, other: Plac
 
 def _single(side: Sequence[KindSummary], part: str) -> KindSummary | None:
     """The operation of a part, if the side has exactly one kind of it."""
-    found = [operation for operation in side if operation.part == part]
-    return found[0] if found and len({operation.name for operation in found}) == 1 else None
+    kind_summaries = [operation for operation in side if operation.part == part]
+    return kind_summaries[0] if kind_summaries and len({operation.name for operation in kind_summaries}) == 1 else None
 
 
 def _number(side: Sequence[KindSummary], settings: Sequence[TrainingSetting], part: str) -> PlacedValue | None:
@@ -98,13 +98,20 @@ def _number(side: Sequence[KindSummary], settings: Sequence[TrainingSetting], pa
     ]
     if not used:
         used = [
-            PlacedValue(one.traced.value, SideValue(one.traced.text, one.path, one.span, one.traced.provenance))
-            for one in settings
-            if one.part == part and one.traced.known
+            PlacedValue(
+                setting.traced.value,
+                SideValue(setting.traced.text, setting.path, setting.span, setting.traced.provenance),
+            )
+            for setting in settings
+            if setting.part == part and setting.traced.known
         ]
     if part in _COUNTS:
-        used = [one for one in used if not isinstance(one.value, int | float) or one.value > 0]
-    return used[0] if used and len({canonical(one.value) for one in used}) == 1 else None
+        used = [
+            placed_value
+            for placed_value in used
+            if not isinstance(placed_value.value, int | float) or placed_value.value > 0
+        ]
+    return used[0] if used and len({canonical(placed_value.value) for placed_value in used}) == 1 else None
 
 
 def operations(config: TrainingConfig, tracer: Tracer) -> list[KindSummary]:
@@ -120,14 +127,14 @@ def operations(config: TrainingConfig, tracer: Tracer) -> list[KindSummary]:
 def _is_made_once(step: CodeStep, made: Counter[Home]) -> bool:
     """Whether the code creates the operation once, judging by the loops and calls around it."""
     path, function = step.home
-    looped = any(one.kind == "loop" for one in step.scope.ancestors)
+    looped = any(ancestor.kind == "loop" for ancestor in step.scope.ancestors)
     return not looped and max(made[path, around] for around in (function, step.module.class_of(function))) <= 1
 
 
 def _summary(step: CodeStep, known: RecipeCall, tracer: Tracer, once: bool) -> KindSummary:
-    whole = SideValue(known.neutral, step.scope.path, step.span)
+    side_value = SideValue(known.neutral, step.scope.path, step.span)
     passed: dict[str, object] = {}
-    marks: dict[str, SideValue] = defaultdict(lambda: whole)
+    marks: dict[str, SideValue] = defaultdict(lambda: side_value)
     missing = {argument.name for argument in step.arguments}
     for argument in step.arguments:
         traced = tracer.trace(argument.expr, argument.span or step.span)
@@ -141,7 +148,7 @@ def _summary(step: CodeStep, known: RecipeCall, tracer: Tracer, once: bool) -> K
     return KindSummary(
         known.neutral,
         step.part,
-        whole,
+        side_value,
         {
             name: PlacedValue(value, marks[_origin(back, name)].shown_as(shown_plain(value)))
             for name, value in neutral.items()

@@ -30,11 +30,11 @@ def of_adapter(
     parts = setting_parts()
     settings = _by_name(reference, parts, first), _by_name(migrated, parts, second)
     for name in dict.fromkeys((*settings[0], *settings[1])):
-        one, other = (side.get(name) for side in settings)
-        left, right = _side(one), _side(other)
+        fact, other = (side.get(name) for side in settings)
+        left, right = _side(fact), _side(other)
         if left is not None and right is not None:
-            if _value(one) is not None and _value(other) is not None:
-                yield of_both(parts[name], _value(one) == _value(other), name, "", left, right)
+            if _value(fact) is not None and _value(other) is not None:
+                yield of_both(parts[name], _value(fact) == _value(other), name, "", left, right)
         else:
             lowers = not mixed and _value(other) in _LOWERING
             change, adapter = ("removed", False) if right is None else ("added", not ported and not lowers)
@@ -44,12 +44,12 @@ def of_adapter(
 
 
 def _by_name(program: Program, parts: dict[str, str], tracer: Tracer) -> dict[str, Fact]:
-    found: dict[str, Fact] = {}
+    name: dict[str, Fact] = {}
     for fact in program.index.of_kind("setting"):
         wanted = parts.get(fact.name, "seed") != "seed"
         if wanted and fact.get("active") != "no" and not _is_off(fact, tracer):
-            found.setdefault(fact.name, fact)
-    return found
+            name.setdefault(fact.name, fact)
+    return name
 
 
 def _is_off(fact: Fact, tracer: Tracer) -> bool:

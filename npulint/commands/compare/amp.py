@@ -44,16 +44,16 @@ def unify_mechanisms(
         return list(found)
     ways = (ways[1], ways[1]) if ways[0] == "both" else (ways[0], ways[0]) if ways[1] == "both" else ways
     if ways[0] != ways[1]:
-        rest = [one for one in found if not is_of_calls(one, spots(left) | spots(right))]
+        rest = [difference for difference in found if not is_of_calls(difference, spots(left) | spots(right))]
         return [*rest, *_scaled(left, first, right, second), *_cast(left, first, right, second)]
     idle = [step for step in (*left, *right) if (step.name in _NATIVE) != (ways[0] == "native")]
-    return [one for one in found if not is_of_calls(one, spots(idle), any)]
+    return [difference for difference in found if not is_of_calls(difference, spots(idle), any)]
 
 
 def _calls(config: TrainingConfig) -> list[CodeStep]:
     """The mixed precision calls of a program: those of the entry script first, those only for evaluation last."""
-    found = [step for step in config.all_steps() if step.kind == "call" and step.name in _NATIVE | _OF_APEX]
-    return sorted(found, key=lambda step: (step.evaluates, step.scope.path != config.program.entry))
+    steps = [step for step in config.all_steps() if step.kind == "call" and step.name in _NATIVE | _OF_APEX]
+    return sorted(steps, key=lambda step: (step.evaluates, step.scope.path != config.program.entry))
 
 
 def _mechanism(steps: Sequence[CodeStep], tracer: Tracer) -> str:
@@ -80,12 +80,12 @@ def is_of_calls(one: Difference, spots: set[tuple[str, Span]], whole: Callable[[
 
 
 def _scaled(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tracer) -> Iterator[Difference]:
-    one, other = _scale(left, first), _scale(right, second)
-    if one is None or other is None:
+    scale, other = _scale(left, first), _scale(right, second)
+    if scale is None or other is None:
         return
-    same = (one.dynamic, one.value) == (other.dynamic, other.value)
+    same = (scale.dynamic, scale.value) == (other.dynamic, other.value)
     function = next(step for step in right if step.name in (_SCALER, _APEX)).function
-    yield of_both("loss_scale", same, "loss_scale", "", one.mark, other.mark, function=function)
+    yield of_both("loss_scale", same, "loss_scale", "", scale.mark, other.mark, function=function)
 
 
 def _scale(steps: list[CodeStep], tracer: Tracer) -> _Scale | None:
@@ -125,9 +125,9 @@ def _cast(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tr
             levels.append(argument[0])
             side = argument[1].shown_as(f"{step.shown}(opt_level={argument[1].text})")
         sides.append((side, step))
-    (one, _), (other, cast) = sides
+    (side_value, _), (other, cast) = sides
     alike = levels == [_LIKE_AUTOCAST]
-    yield of_both("autocast", False, cast.shown, "", one, other, adapter=alike, function=cast.function)
+    yield of_both("autocast", False, cast.shown, "", side_value, other, adapter=alike, function=cast.function)
 
 
 def argument_value(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, SideValue] | None:

@@ -57,8 +57,8 @@ class ChangeComparer(ProjectComparer):
         comparison = result.comparison
         if comparison is None:
             return result
-        findings = [one for one in result.findings if self._is_news(one)]
-        unread = [one for one in result.unreadable if one.path in self._two.changed]
+        findings = [finding for finding in result.findings if self._is_news(finding)]
+        unread = [problem for problem in result.unreadable if problem.path in self._two.changed]
         pairs = [self._affected(pair) for pair in comparison.pairs]
         kept = tuple(pair for pair in pairs if pair.items)
         change = msgspec.structs.replace(self._two.change, same=self._same + len(pairs) - len(kept))
@@ -74,12 +74,15 @@ class ChangeComparer(ProjectComparer):
 
     def pairs(self) -> ProgramPairs:
         """The matched programs that the change may affect, and the programs that it adds or removes."""
-        found = super().pairs()
-        affected = [at for at, (left, right) in enumerate(found.pairs) if self._may_differ(left, right)]
-        self._same = len(found.pairs) - len(affected)
+        program_pairs = super().pairs()
+        affected = [at for at, (left, right) in enumerate(program_pairs.pairs) if self._may_differ(left, right)]
+        self._same = len(program_pairs.pairs) - len(affected)
         changed = self._two.changed
-        alone = [[one for one in side if one.entry in changed] for side in (found.only_reference, found.only_migrated)]
-        pairs, why = [found.pairs[at] for at in affected], [found.why[at] for at in affected]
+        alone = [
+            [program for program in side if program.entry in changed]
+            for side in (program_pairs.only_reference, program_pairs.only_migrated)
+        ]
+        pairs, why = [program_pairs.pairs[at] for at in affected], [program_pairs.why[at] for at in affected]
         return ProgramPairs(pairs, alone[0], alone[1], why)
 
     def _may_differ(self, left: Program, right: Program) -> bool:

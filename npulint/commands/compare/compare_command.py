@@ -128,13 +128,13 @@ class ProjectComparer:
         beyond = say(self._settings.language(), "compare.beyond", n=many)
         answers = [self._answer(left, right) for left, right in pairs.pairs[:many]]
         answers += [self._unanswered(left, right, beyond) for left, right in pairs.pairs[many:]]
-        answers = [one.because(why) for one, why in zip(answers, pairs.why, strict=True)]
+        answers = [pair_answer.because(why) for pair_answer, why in zip(answers, pairs.why, strict=True)]
         result = self._settled(answers, begun)
-        notices = [*result.notices, *dict.fromkeys(one.notice for one in answers if one.notice)]
+        notices = [*result.notices, *dict.fromkeys(answer.notice for answer in answers if answer.notice)]
         comparison = Comparison(
             self._sides[0].root,
             self._sides[1].root,
-            pairs=tuple(_with_items(one, result.findings) for one in answers),
+            pairs=tuple(_with_items(answer, result.findings) for answer in answers),
             only_reference=tuple(program.entry for program in pairs.only_reference if program.entry),
             only_migrated=tuple(program.entry for program in pairs.only_migrated if program.entry),
         )
@@ -145,7 +145,7 @@ class ProjectComparer:
         if not settings.select:
             settings = msgspec.structs.replace(settings, select=_REPORTED_CODES)
         raw = RawResults(
-            findings=[one for answer in answers for one in answer.findings],
+            findings=[finding for answer in answers for finding in answer.findings],
             files=[file for side in self._sides for file in side.files],
             problems=[problem for side in self._sides for problem in (*side.problems, *side.configs.problems)],
         )
@@ -204,9 +204,9 @@ class ProjectComparer:
 
     def _compared(self, left: Program, right: Program) -> PairAnswer:
         starts = self.starts(left, right)
-        whole = self.comparison(left, right, starts)
-        found = whole.rows
-        facts = [*difference_facts(found), *ingredient_facts(found), *part_facts(whole.parts)]
+        program_comparison = self.comparison(left, right, starts)
+        found = program_comparison.rows
+        facts = [*difference_facts(found), *ingredient_facts(found), *part_facts(program_comparison.parts)]
         findings: list[Finding] = []
         answers: dict[str, ChecklistItem] = {}
         for program in self._evaluated(left, right, facts):
@@ -214,7 +214,7 @@ class ProjectComparer:
             findings += verdict.findings
             answers.update((item.item, item) for item in verdict.checklist)
         items = [answers[item.key] for item in self._catalogue.pretuning if item.key in answers]
-        return PairAnswer(_bare_pair(left, right, starts[0]), items, found, findings, parts=whole.parts)
+        return PairAnswer(_bare_pair(left, right, starts[0]), items, found, findings, parts=program_comparison.parts)
 
     def _evaluated(self, left: Program, right: Program, facts: Sequence[Fact]) -> Sequence[Program]:
         """The two sides of a pair that checks are evaluated on."""
@@ -226,8 +226,8 @@ class ProjectComparer:
         reference, migrated = self._sides
         ways = paired_starts(reference.whole.context, left.entry, migrated.whole.context, right.entry)
         return [
-            Start(one, other, reference.configs, migrated.configs, reference.sources, migrated.sources)
-            for one, other in ways[:_STARTS]
+            Start(launch, other, reference.configs, migrated.configs, reference.sources, migrated.sources)
+            for launch, other in ways[:_STARTS]
         ]
 
     def differences(self, left: Program, right: Program, starts: Sequence[Start]) -> list[Difference]:
@@ -252,7 +252,9 @@ class ProjectComparer:
 
 def _bare_pair(left: Program, right: Program, start: Start | None = None) -> ComparedPair:
     """Two programs and their launchers, without compared items."""
-    launchers = ("" if one is None else one.fact.path for one in (start.reference, start.migrated)) if start else ()
+    launchers = (
+        ("" if launch is None else launch.fact.path for launch in (start.reference, start.migrated)) if start else ()
+    )
     return ComparedPair(left.entry, right.entry, left.fact.framework, right.fact.framework, *launchers)
 
 

@@ -52,12 +52,12 @@ def below(sources: Iterable[SourceFile], side: str) -> SideSources:
 def discovered(path: str, options: DiscoverOptions) -> SideSources:
     """The files of the project at `path`, or of the project of the script at `path`."""
     options = msgspec.structs.replace(options, configurations=True)
-    found = discover((path,), options)
+    discovery = discover((path,), options)
     if os.path.isdir(path):
-        return SideSources(shown(local(path)).rstrip("/") or ".", found.files, found.problems)
-    entry = found.files[0].path if found.files else ""
-    files = [*found.files, *context_files(found, options)]
-    return SideSources(os.path.dirname(entry) or ".", files, found.problems, entry)
+        return SideSources(shown(local(path)).rstrip("/") or ".", discovery.files, discovery.problems)
+    entry = discovery.files[0].path if discovery.files else ""
+    files = [*discovery.files, *context_files(discovery, options)]
+    return SideSources(os.path.dirname(entry) or ".", files, discovery.problems, entry)
 
 
 class ComparedProject(msgspec.Struct, frozen=True, eq=False):
@@ -79,20 +79,22 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
 
     def programs(self) -> Sequence[Program]:
         """The programs to compare."""
-        written = [one for one in self.whole.programs if not one.fact.configured]  # settings of others have no code
+        written = [
+            program for program in self.whole.programs if not program.fact.configured
+        ]  # settings of others have no code
         named = [program for program in written if program.entry == self.entry]
         return named if self.entry and named else written
 
     def program_of(self, script: str, lang: str) -> Program:
         """The program whose entry script is, or ends in, `script`. Raises `NpulintError` unless there is one."""
         name = posixpath.normpath(script.replace("\\", "/"))
-        programs = [one for one in self.programs() if one.entry]
-        fitting = [one for one in programs if f"/{one.entry}".endswith(f"/{name}")]
-        found = [one for one in fitting if one.entry in (name, posixpath.join(self.root, name))] or fitting
+        programs = [program for program in self.programs() if program.entry]
+        fitting = [program for program in programs if f"/{program.entry}".endswith(f"/{name}")]
+        found = [program for program in fitting if program.entry in (name, posixpath.join(self.root, name))] or fitting
         if len(found) == 1:
             return found[0]
-        trained = sorted(fitting or programs, key=lambda one: not one.fact.trains)[:_LISTED]
-        names = (escape_control_chars(one.entry.removeprefix(f"{self.root}/")) for one in trained)
+        trained = sorted(fitting or programs, key=lambda program: not program.fact.trains)[:_LISTED]
+        names = (escape_control_chars(program.entry.removeprefix(f"{self.root}/")) for program in trained)
         listed = say(lang, "list.and").join(names)
         key = "compare.entry.several" if fitting else "compare.entry.unknown"
         raise NpulintError(say(lang, key, path=escape_control_chars(script), list=listed))
@@ -111,9 +113,9 @@ class ReadOnce:
         if loaded.problem is not None or source.kind not in _ALIKE:
             return read(loaded, True, self._budget)
         key = source.kind, blake2b(loaded.data, digest_size=16).digest()
-        known = self._known.get(key)
-        if known is not None:
-            return _moved(known, source.path)
+        file = self._known.get(key)
+        if file is not None:
+            return _moved(file, source.path)
         found = read(loaded, True, self._budget)
         if not found.problems:
             self._known[key] = found
@@ -123,8 +125,10 @@ class ReadOnce:
 def _moved(file: FileFacts, path: str) -> FileFacts:
     """The facts of a file as those of another file with the same content."""
     facts = [
-        msgspec.structs.replace(one, path=path) if "path" in one.__struct_fields__ and one.path == file.path else one
-        for one in file.facts
+        msgspec.structs.replace(fact, path=path)
+        if "path" in fact.__struct_fields__ and fact.path == file.path
+        else fact
+        for fact in file.facts
     ]
     return msgspec.structs.replace(file, path=path, facts=facts)
 

@@ -84,13 +84,13 @@ def states(text: str, path: str, options: DiscoverOptions, lang: str) -> Iterato
 
     with tempfile.TemporaryDirectory(prefix="npulint-") as folder:
         try:
-            found = _States(Range.parsed(text), path, options).read(folder)
+            compared_states = _States(Range.parsed(text), path, options).read(folder)
         except (UnknownRevisionError, MissingObjectsError) as error:
             key = "git.distrusted" if _DISTRUST in str(error) else _KEYS[type(error)]
             raise ConfigError([say(lang, key, word=text)]) from error
         except TooLargeRevisionError as error:
             raise ConfigError([say(lang, "git.too-large", word=text)]) from error
-        yield found
+        yield compared_states
 
 
 _KEYS = {UnknownRevisionError: "git.unknown", MissingObjectsError: "incomplete.revision"}
@@ -132,10 +132,10 @@ class _States:
         """The files of a snapshot, written below `folder`, under the paths that results call them."""
         os.mkdir(folder)
         snapshot.write(folder)
-        found = discover(
+        discovery = discover(
             [folder], DiscoverOptions(respect_gitignore=False, max_bytes=self._options.max_bytes, configurations=True)
         )
-        files = [_renamed(file, folder, root) for file in found.files]
+        files = [_renamed(file, folder, root) for file in discovery.files]
         entry = _below(root, os.path.relpath(self._path, self._where).replace(os.sep, "/"))
         named = entry if os.path.isfile(self._path) and any(file.path == entry for file in files) else ""
         return SideSources(root, files, snapshot.problems if root == self._root else (), named)

@@ -24,8 +24,8 @@ def consolidated(found: Iterable[Difference]) -> list[Difference]:
     """The differences, each once at its first place, with its other places in `also`; equal and undetermined values
     stay as they are."""
     rows = list(found)
-    differing = [one for one in rows if one.change not in ("none", "unknown")]
-    rest = [one for one in rows if one.change in ("none", "unknown")]
+    differing = [row for row in rows if row.change not in ("none", "unknown")]
+    rest = [row for row in rows if row.change in ("none", "unknown")]
     return [*_repeated(_distributed(_other_networks(_without_parts(differing)))), *rest]
 
 
@@ -33,15 +33,18 @@ def _without_parts(found: Sequence[Difference]) -> list[Difference]:
     """Without calculations that are part of an argument that differs as a whole."""
     whole = [
         (side.path, side.span)
-        for one in found
-        if one.change == "changed" and one.argument
-        for side in (one.reference, one.migrated)
+        for difference in found
+        if difference.change == "changed" and difference.argument
+        for side in (difference.reference, difference.migrated)
         if side is not None
     ]
     return [
-        one
-        for one in found
-        if not (_calculates(one) and any(_is_within(one.migrated or one.reference, *each) for each in whole))
+        difference
+        for difference in found
+        if not (
+            _calculates(difference)
+            and any(_is_within(difference.migrated or difference.reference, *each) for each in whole)
+        )
     ]
 
 
@@ -81,20 +84,20 @@ def _joined(group: Sequence[Difference], what: str = "") -> Difference:
     first, *others = group
     if not others:
         return first
-    names = {one.what for one in group}
+    names = {difference.what for difference in group}
     what = what or (first.what if len(names) == 1 else _INDEX.sub("*", first.what))
     also = (
         *first.also,
-        *((one.reference, one.migrated) for one in others),
-        *(way for one in others for way in one.also),
+        *((other.reference, other.migrated) for other in others),
+        *(way for other in others for way in other.also),
     )
-    return msgspec.structs.replace(first, what=what, also=also, count=sum(one.count for one in group))
+    return msgspec.structs.replace(first, what=what, also=also, count=sum(difference.count for difference in group))
 
 
 def _grouped(found: Iterable[Difference], key: Callable[[Difference], Hashable]) -> list[list[Difference]]:
     groups: dict[Hashable, list[Difference]] = defaultdict(list)
-    for one in found:
-        groups[key(one)].append(one)
+    for difference in found:
+        groups[key(difference)].append(difference)
     return list(groups.values())
 
 
@@ -103,11 +106,13 @@ def _other_networks(found: Sequence[Difference]) -> list[Difference]:
     result: list[Difference] = []
     heads = {_head(one) for one in found if one.part == "layer"}
     for group in _grouped(found, lambda one: _description(one, heads) or id(one)):
-        one = group[0]
-        if len(group) < _BLOCKS or one.reference is None or one.migrated is None:
+        difference = group[0]
+        if len(group) < _BLOCKS or difference.reference is None or difference.migrated is None:
             result += group
             continue
-        left, right = (side.shown_as(posixpath.basename(side.path)) for side in (one.reference, one.migrated))
+        left, right = (
+            side.shown_as(posixpath.basename(side.path)) for side in (difference.reference, difference.migrated)
+        )
         joined = _joined(group, left.text)
         result.append(msgspec.structs.replace(joined, reference=_plain(left), migrated=_plain(right), also=()))
     return result
@@ -150,9 +155,9 @@ def _distributed(found: Sequence[Difference]) -> list[Difference]:
 
 
 def _one_of_many(group: Sequence[Difference]) -> Difference:
-    ordered = sorted(group, key=lambda one: (not one.certain, _DISTRIBUTED.index(one.part)))
+    ordered = sorted(group, key=lambda difference: (not difference.certain, _DISTRIBUTED.index(difference.part)))
     joined = _joined(ordered)
-    names = list(dict.fromkeys(name for one in ordered for name in one.what.split(", ")))
+    names = list(dict.fromkeys(name for difference in ordered for name in difference.what.split(", ")))
     text = ", ".join(names[:_NAMES]) + (", …" if len(names) > _NAMES else "")
     sides = {name: side.shown_as(text) for name in ("reference", "migrated") if (side := getattr(joined, name))}
     return msgspec.structs.replace(joined, what=text, **sides)

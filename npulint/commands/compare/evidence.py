@@ -61,17 +61,17 @@ def evidence(
     """The evidence of every part, of the compared rows `found` and of what each program has; `trainer` are the parts
     that the training framework of the reference switches on."""
     rows: dict[str, list[Difference]] = {}
-    for one in found:
-        rows.setdefault(one.part, []).append(one)
+    for difference in found:
+        rows.setdefault(difference.part, []).append(difference)
     parts = (_of_part(part, rows.get(part, ()), reference.get(part), migrated.get(part)) for part in ITEM_OF)
-    return [msgspec.structs.replace(one, by_trainer=one.part in trainer) for one in parts]
+    return [msgspec.structs.replace(part, by_trainer=part.part in trainer) for part in parts]
 
 
 def _of_part(
     part: str, rows: Sequence[Difference], reference: SideValue | None, migrated: SideValue | None
 ) -> PartEvidence:
-    answers = {_of_row(one) for one in rows}
-    chosen = next((one for answer in _ORDER for one in rows if _of_row(one) == answer), None)
+    answers = {_of_row(row) for row in rows}
+    chosen = next((row for answer in _ORDER for row in rows if _of_row(row) == answer), None)
     if chosen is not None:
         answer = next(answer for answer in _ORDER if answer in answers)
         if answer == "same" and part in _TOLD and reference is None and migrated is None:
@@ -143,7 +143,7 @@ def _is_half_cast(step: CodeStep) -> bool:
     """Whether a cast is one to 16 bits."""
     if step.shown.rpartition(".")[2] in ("half", "bfloat16"):
         return True
-    return any(is_half(one.expr.written or one.expr.literal) for one in step.arguments)
+    return any(is_half(argument.expr.written or argument.expr.literal) for argument in step.arguments)
 
 
 def by_trainer(config: TrainingConfig, tracer: Tracer) -> frozenset[str]:
@@ -165,10 +165,10 @@ def _is_whole(value: object) -> bool:
 
 
 def _settings(settings: Iterable[TrainingSetting]) -> Iterator[tuple[str, SideValue]]:
-    for one in settings:
-        off = _is_whole(one.traced.value) if one.part in _MIXED else one.traced.value in _OFF
-        if one.traced.known and not off:
-            yield one.part, SideValue.traced(one.traced, one.path, one.span)
+    for setting in settings:
+        off = _is_whole(setting.traced.value) if setting.part in _MIXED else setting.traced.value in _OFF
+        if setting.traced.known and not off:
+            yield setting.part, SideValue.traced(setting.traced, setting.path, setting.span)
 
 
 def _of_adapter(config: TrainingConfig) -> Iterator[tuple[str, SideValue]]:

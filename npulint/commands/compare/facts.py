@@ -82,8 +82,8 @@ class DifferenceFact(ComparisonFact, dict=True):
     @attribute
     def reference_place(self) -> str:
         """Where the reference has it, as `path:line`, or `-`."""
-        one = self._compared
-        return _place(one.reference or (one.near if one.migrated is None else None))
+        difference = self._compared
+        return _place(difference.reference or (difference.near if difference.migrated is None else None))
 
     @attribute
     def migrated_place(self) -> str:
@@ -167,26 +167,26 @@ class PartFact(Fact, dict=True):
 def difference_facts(found: Iterable[Difference]) -> list[Fact]:
     """One fact of the kind ``difference`` for each difference."""
     return [
-        DifferenceFact(one, one.place)
-        for one in found
-        if one.change not in ("none", "unknown") and one.place is not None
+        DifferenceFact(difference, difference.place)
+        for difference in found
+        if difference.change not in ("none", "unknown") and difference.place is not None
     ]
 
 
 def ingredient_facts(found: Iterable[Difference]) -> list[Fact]:
     """One fact of the kind ``ingredient`` for each side of each compared value."""
     facts: list[Fact] = []
-    for one in found:
-        if one.reference is not None:
-            facts.append(IngredientFact(one, one.reference, "reference"))
-        if one.migrated is not None:
-            facts.append(IngredientFact(one, one.migrated, "migrated"))
+    for difference in found:
+        if difference.reference is not None:
+            facts.append(IngredientFact(difference, difference.reference, "reference"))
+        if difference.migrated is not None:
+            facts.append(IngredientFact(difference, difference.migrated, "migrated"))
     return facts
 
 
 def part_facts(found: Iterable[PartEvidence]) -> list[Fact]:
     """One fact of the kind ``compared_part`` for each part."""
-    return [PartFact(one) for one in found]
+    return [PartFact(part_evidence) for part_evidence in found]
 
 
 def _text(mark: SideValue | None) -> str:

@@ -27,17 +27,21 @@ def of_arguments(
     first, second = ({one.what.lstrip("-"): one for one in side if one.traced.known} for side in (reference, migrated))
     handed = {name for side in (first, second) for name, one in side.items() if _is_handed_over(name, one)}
     for name in dict.fromkeys((*first, *second)):
-        one, other = first.get(name), second.get(name)
-        given = one or other
-        known = known_arguments().get(name)
-        both = one is not None and other is not None
-        if given is None or known is None or both or name not in handed:
+        training_setting, other = first.get(name), second.get(name)
+        given = training_setting or other
+        known_argument = known_arguments().get(name)
+        both = training_setting is not None and other is not None
+        if given is None or known_argument is None or both or name not in handed:
             continue
-        if not known.has_default or canonical(_shaped(given.traced.value)) != canonical(_shaped(known.default)):
+        if not known_argument.has_default or canonical(_shaped(given.traced.value)) != canonical(
+            _shaped(known_argument.default)
+        ):
             near = None if start is None or other else SideValue("", start.fact.path, start.fact.span)
             change = "removed" if other is None else "added"
-            sure = known.has_default
-            yield of_one(known.part, change, given.what, "", side_of(given), near=near, named=True, certain=sure)
+            sure = known_argument.has_default
+            yield of_one(
+                known_argument.part, change, given.what, "", side_of(given), near=near, named=True, certain=sure
+            )
 
 
 def _is_handed_over(name: str, one: TrainingSetting) -> bool:

@@ -17,9 +17,11 @@ def repeats_framework(step: CodeStep, other: TrainingConfig) -> bool:
     """Whether a step sets the seed that the trainer of the other program sets by default."""
     if step.part != "seed" or not step.arguments:
         return False
-    wanted = {_SEEDS[one.name] for one in other.all_steps() if one.name in _SEEDS and not _has_seed(one)}
-    known = step.arguments[0].expr.known
-    return bool(wanted) and known.exact and set(known.values) == wanted
+    wanted = {
+        _SEEDS[all_step.name] for all_step in other.all_steps() if all_step.name in _SEEDS and not _has_seed(all_step)
+    }
+    values = step.arguments[0].expr.known
+    return bool(wanted) and values.exact and set(values.values) == wanted
 
 
 def _has_seed(step: CodeStep) -> bool:

@@ -45,13 +45,17 @@ def unify_graph_rewrite(
     step = _rewrite(reference, first)
     if step is None or _rewrite(migrated, second) is not None:
         return list(found)
-    scalers = [one for one in migrated.all_steps() if _scales(one) and second.runs(one.scope) is not False]
-    if not any(one.part == "autocast" and is_of_calls(one, spots([step])) for one in found):
+    scalers = [
+        all_step for all_step in migrated.all_steps() if _scales(all_step) and second.runs(all_step.scope) is not False
+    ]
+    if not any(difference.part == "autocast" and is_of_calls(difference, spots([step])) for difference in found):
         return list(found)
-    mode = next((one for one in found if one.what in _MODES and one.change == "added"), None)
-    gone = [one for one in found if is_of_calls(one, spots([step, *scalers]))]
-    own = [one for one in gone if one.part == "loss_scale" or mode is not None]
-    rest = [one for one in found if one not in own and one is not mode]
+    mode = next(
+        (difference for difference in found if difference.what in _MODES and difference.change == "added"), None
+    )
+    gone = [difference for difference in found if is_of_calls(difference, spots([step, *scalers]))]
+    own = [difference for difference in gone if difference.part == "loss_scale" or mode is not None]
+    rest = [difference for difference in found if difference not in own and difference is not mode]
     return [*rest, *_cast(step, mode), *_scaled(step, first, scalers, second, mode, gone)]
 
 
@@ -67,9 +71,11 @@ def _scales(step: CodeStep) -> bool:
 
 def _cast(step: CodeStep, mode: Difference | None) -> Iterator[Difference]:
     if mode is not None and mode.migrated is not None:
-        one = SideValue(step.shown, step.scope.path, step.span)
+        side_value = SideValue(step.shown, step.scope.path, step.span)
         text = mode.migrated.text
-        yield of_both("autocast", False, mode.what, "", one, mode.migrated, adapter=text in _ALIKE, certain=text != "?")
+        yield of_both(
+            "autocast", False, mode.what, "", side_value, mode.migrated, adapter=text in _ALIKE, certain=text != "?"
+        )
 
 
 def _scaled(

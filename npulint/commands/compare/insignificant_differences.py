@@ -58,7 +58,11 @@ def is_of_metric(step: CodeStep) -> bool:
 
 def branches(step: CodeStep, *kinds: str) -> list[Scope]:
     """The conditional branches (and blocks of further `kinds`) around a step, within its function."""
-    return [one for one in step.scope.ancestors if one.block > step.home[1] and one.kind in ("if", "else", *kinds)]
+    return [
+        ancestor
+        for ancestor in step.scope.ancestors
+        if ancestor.block > step.home[1] and ancestor.kind in ("if", "else", *kinds)
+    ]
 
 
 def _passes_through(step: CodeStep, side: Side) -> bool:
@@ -160,8 +164,8 @@ def _is_unresolved(step: CodeStep, side: Side) -> bool:
 
 def _unknown(config: TrainingConfig, place: Home, name: str) -> int:
     """The number of calls by a name in a function that are not steps."""
-    known = {step.site for step in config.homes.get(place, ())}
-    sites = (site for site in config.scope(place).calls_named(name) if site not in known)
+    calls = {step.site for step in config.homes.get(place, ())}
+    sites = (site for site in config.scope(place).calls_named(name) if site not in calls)
     return sum(home_of(site.scope) == place for site in sites)
 
 
@@ -171,8 +175,8 @@ def _is_alternative(step: CodeStep, side: Side) -> bool:
         return False
     around = branches(step)
     return any(
-        _does_same(one, step) and any(_are_opposite(a, b) for a in around for b in branches(one))
-        for one in side.config.homes[step.home]
+        _does_same(home, step) and any(_are_opposite(a, b) for a in around for b in branches(home))
+        for home in side.config.homes[step.home]
     )
 
 

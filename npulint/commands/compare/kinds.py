@@ -51,25 +51,39 @@ def _of_part(
     reference: Sequence[KindSummary], migrated: Sequence[KindSummary], part: str, compare: _Comparing
 ) -> Iterator[Difference]:
     left, right = (_by_name(side, part) for side in (reference, migrated))
-    layers = [next((one.mark for one in side if one.part in ("layer", part)), None) for side in (reference, migrated)]
+    layers = [
+        next((kind_summary.mark for kind_summary in side if kind_summary.part in ("layer", part)), None)
+        for side in (reference, migrated)
+    ]
     for name in dict.fromkeys((*left, *right)):
-        one, other = left.get(name, []), right.get(name, [])
-        if one and other:
-            yield from compare(name, one, other)
+        kind_summaries, other = left.get(name, []), right.get(name, [])
+        if kind_summaries and other:
+            yield from compare(name, kind_summaries, other)
         elif name in _UNSCALED:
             continue
-        elif one and layers[1] is not None:
-            yield of_one(part, "removed", name, "", one[0].mark, near=layers[1], certain=False, count=len(one))
+        elif kind_summaries and layers[1] is not None:
+            yield of_one(
+                part,
+                "removed",
+                name,
+                "",
+                kind_summaries[0].mark,
+                near=layers[1],
+                certain=False,
+                count=len(kind_summaries),
+            )
         elif other and layers[0] is not None:
             yield of_one(part, "added", name, "", other[0].mark, certain=False, count=len(other))
 
 
 def _by_name(side: Sequence[KindSummary], part: str) -> dict[str, list[KindSummary]]:
-    found: dict[str, list[KindSummary]] = {}
-    for one in side:
-        if one.part == part and (part != "layer" or _WEIGHTED & set(neutral_parameters().get(one.name, ()))):
-            found.setdefault(one.name, []).append(one)
-    return found
+    name: dict[str, list[KindSummary]] = {}
+    for kind_summary in side:
+        if kind_summary.part == part and (
+            part != "layer" or _WEIGHTED & set(neutral_parameters().get(kind_summary.name, ()))
+        ):
+            name.setdefault(kind_summary.name, []).append(kind_summary)
+    return name
 
 
 def _of_layers(name: str, one: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:

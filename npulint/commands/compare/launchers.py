@@ -46,11 +46,13 @@ def of_launchers(
     left, right = variables(reference, first), variables(migrated, second)
     for name in dict.fromkeys((*left, *right)):
         yield from _variable(name, left.get(name), right.get(name), first, second)
-    one, other = processes(first, configs[0]), processes(second, configs[1])
-    if one and other and not set(_SIZES) & left.keys() & right.keys():
-        yield of_both("ranks", one.count == other.count, "processes", "", one.side, other.side)
-    elif (one is None) != (other is None):
-        yield from _beside_plain(one, other, first, second)
+    started_processes, other = processes(first, configs[0]), processes(second, configs[1])
+    if started_processes and other and not set(_SIZES) & left.keys() & right.keys():
+        yield of_both(
+            "ranks", started_processes.count == other.count, "processes", "", started_processes.side, other.side
+        )
+    elif (started_processes is None) != (other is None):
+        yield from _beside_plain(started_processes, other, first, second)
 
 
 def _variable(name: str, one: Fact | None, other: Fact | None, first: Launch, second: Launch) -> Iterator[Difference]:
@@ -111,7 +113,11 @@ def processes(launch: Launch, configs: Configs | None = None) -> StartedProcesse
     fact = launch.fact
     if fact.size.isdigit():
         return StartedProcesses(int(fact.size), SideValue(fact.size, fact.path, fact.span))
-    found = {name: one for name in (*_OF_MACHINE, *_MACHINES) if (one := _option(fact, name, configs)) is not None}
+    found = {
+        name: side_value
+        for name in (*_OF_MACHINE, *_MACHINES)
+        if (side_value := _option(fact, name, configs)) is not None
+    }
     name = next((name for name in _OF_MACHINE if name in found), "")
     machines = next((found[name] for name in _MACHINES if name in found), None)
     if not name or (machines is not None and not machines.text.isdigit()) or not found[name].text.isdigit():

@@ -34,9 +34,9 @@ def _among(left: CodeStep, right: CodeStep, pairing: Pairing) -> bool:
     first, second = _around(left), _around(right)
     if first is None or second is None:
         return True
-    for one, other in (*pairing.pairs, *pairing.swapped):
-        together = one is not left and _around(one) == first and _around(other) == second
-        if together and (one.order < left.order) != (other.order < right.order):
+    for step, other in (*pairing.pairs, *pairing.swapped):
+        together = step is not left and _around(step) == first and _around(other) == second
+        if together and (step.order < left.order) != (other.order < right.order):
             return True
     return False
 

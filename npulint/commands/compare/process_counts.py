@@ -31,14 +31,14 @@ def _sources(formula: Expr) -> Iterator[str]:
     """What a formula, and what its names are assigned, calls and reads from the environment."""
     for part in formula.nested:
         assigned = [bind.value for bind in part.assignments] if part.written else []
-        for value in (part, *(inner for one in assigned for inner in one.nested)):
+        for value in (part, *(inner for expr in assigned for inner in expr.nested)):
             yield from _named(value)
 
 
 def _named(value: Expr) -> Iterator[str]:
     """The function that a value calls, and functions and texts in its arguments: ``int(os.environ["SIZE"])``."""
     call = value.call
-    for part in (value, *(inner for one in (call.args if call is not None else ()) for inner in one.nested)):
+    for part in (value, *(inner for expr in (call.args if call is not None else ()) for inner in expr.nested)):
         if part.call is not None:
             yield part.call.last
         elif part.is_literal:

@@ -95,38 +95,42 @@ def _rows(
     removed = Side("removed", reference, migrated, matched.modules, blocks, Running(reference, left))
     added = Side("added", migrated, reference, matched.reference_modules, origins, Running(migrated, right))
     pairing = Pairer(removed, added, blocks).pairing()
-    found: list[Difference] = []
-    for one, *tracers in zip(starts, left, right, strict=True):
+    differences: list[Difference] = []
+    for start, *tracers in zip(starts, left, right, strict=True):
         both = settings(tracers[0]), settings(tracers[1])
         options = _without_effect(of_settings(*both), removed.running, added.running)
-        found += [*options, *of_components(*both), *of_sections(*both), *of_arguments(*both, one.migrated)]
+        differences += [*options, *of_components(*both), *of_sections(*both), *of_arguments(*both, start.migrated)]
         files = tracers[0].configs, tracers[1].configs
-        found += of_launchers(reference.context, one.reference, migrated.context, one.migrated, files)
-    found += of_adapter(reference.program, migrated.program, first, second, _is_mixed(reference))
-    found += of_pairs(pairing, Comparer(first, second))
-    found += of_update_order(pairing)
-    found += of_unmatched(pairing, removed, added)
-    found += of_roles(((removed, pairing.removed), (added, pairing.added)))
-    found = unify_mechanisms(found, reference, migrated, first, second)
-    found = deduplicated(unify_graph_rewrite(found, reference, migrated, first, second))
-    return with_effects(consolidated(_told(found)))
+        differences += of_launchers(reference.context, start.reference, migrated.context, start.migrated, files)
+    differences += of_adapter(reference.program, migrated.program, first, second, _is_mixed(reference))
+    differences += of_pairs(pairing, Comparer(first, second))
+    differences += of_update_order(pairing)
+    differences += of_unmatched(pairing, removed, added)
+    differences += of_roles(((removed, pairing.removed), (added, pairing.added)))
+    differences = unify_mechanisms(differences, reference, migrated, first, second)
+    differences = deduplicated(unify_graph_rewrite(differences, reference, migrated, first, second))
+    return with_effects(consolidated(_told(differences)))
 
 
 def _without_effect(found: Iterable[Difference], *running: Running) -> Iterator[Difference]:
     """The rows of settings; options that are only read in code that no start runs have no effect."""
-    for one in found:
-        idle = one.change == "changed" and one.what.startswith("-") and not any(r.may_read(one.what) for r in running)
-        yield msgspec.structs.replace(one, effect="idle") if idle else one
+    for difference in found:
+        idle = (
+            difference.change == "changed"
+            and difference.what.startswith("-")
+            and not any(r.may_read(difference.what) for r in running)
+        )
+        yield msgspec.structs.replace(difference, effect="idle") if idle else difference
 
 
 def _told(found: Iterable[Difference]) -> Iterator[Difference]:
     """The rows; one that shows the same on both sides says nothing, so that it counts as undetermined, unless the text
     leaves out what certainly differs."""
-    for one in found:
-        shown = {side.text for side in (one.reference, one.migrated) if side is not None}
-        alike = one.change == "changed" and len(shown) == 1
-        cut = one.certain and any("…" in text for text in shown)
-        yield msgspec.structs.replace(one, change="unknown") if alike and not cut else one
+    for difference in found:
+        shown = {side.text for side in (difference.reference, difference.migrated) if side is not None}
+        alike = difference.change == "changed" and len(shown) == 1
+        cut = difference.certain and any("…" in text for text in shown)
+        yield msgspec.structs.replace(difference, change="unknown") if alike and not cut else difference
 
 
 def _is_mixed(config: TrainingConfig) -> bool:
@@ -137,20 +141,29 @@ def _is_mixed(config: TrainingConfig) -> bool:
 def deduplicated(found: Iterable[Difference]) -> list[Difference]:
     """Keep the most informative difference of a value that is written once and used several times."""
     unique: dict[object, Difference] = {}
-    for one in found:
-        key = (one.change in ("none", "unknown"), _spot(one.reference), _spot(one.migrated), _own(one))
+    for difference in found:
+        key = (
+            difference.change in ("none", "unknown"),
+            _spot(difference.reference),
+            _spot(difference.migrated),
+            _own(difference),
+        )
         first = unique.get(key)
         if first is None:
-            unique[key] = one
-        elif first.part in _GENERAL and one.part not in _GENERAL:
-            unique[key] = msgspec.structs.replace(first, part=one.part)
+            unique[key] = difference
+        elif first.part in _GENERAL and difference.part not in _GENERAL:
+            unique[key] = msgspec.structs.replace(first, part=difference.part)
     return _without_passed_on(list(unique.values()))
 
 
 def _without_passed_on(found: list[Difference]) -> list[Difference]:
     """Of a value that is passed to a project function, keep the differences at its uses, not the one at the call."""
-    used = {_place(one) for one in found if one.named and one.change == "changed"}
-    return [one for one in found if one.named or one.change != "changed" or _place(one) not in used]
+    used = {_place(difference) for difference in found if difference.named and difference.change == "changed"}
+    return [
+        difference
+        for difference in found
+        if difference.named or difference.change != "changed" or _place(difference) not in used
+    ]
 
 
 def _place(one: Difference) -> object:

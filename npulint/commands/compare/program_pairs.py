@@ -42,8 +42,8 @@ def pairs_of(
     are none, programs that share modules, else the first ones. `started` has the scripts of each side that launchers
     start for training."""
     left, right = training(reference, started[0]), training(migrated, started[1])
-    left += _trained_there(reference, left, {one.entry for one in right}, matched.modules)
-    right += _trained_there(migrated, right, {one.entry for one in left}, matched.reference_modules)
+    left += _trained_there(reference, left, {program.entry for program in right}, matched.modules)
+    right += _trained_there(migrated, right, {program.entry for program in left}, matched.reference_modules)
     found = _best(left, right, _Evidence(left, right, matched, started[1]).edges())
     if not found:  # variants of a script share modules with its counterpart
         found = _best(left, right, [edge for edge in _sharing(left, right, matched) if edge[0] > 0])
@@ -59,16 +59,16 @@ _Edge = tuple[float, str, Program, Program]
 
 def _best(left: list[Program], right: list[Program], edges: Sequence[_Edge]) -> list[tuple[Program, Program, str]]:
     """Pairs of programs, strongest evidence first; removes them from both lists."""
-    ours, theirs = ({id(one): at for at, one in enumerate(side)} for side in (left, right))
-    found: list[tuple[Program, Program, str]] = []
+    ours, theirs = ({id(program): at for at, program in enumerate(side)} for side in (left, right))
+    best: list[tuple[Program, Program, str]] = []
     taken: set[int] = set()
     for _, why, one, other in sorted(edges, key=lambda edge: (-edge[0], ours[id(edge[2])], theirs[id(edge[3])])):
         if not {id(one), id(other)} & taken:
-            found.append((one, other, why))
+            best.append((one, other, why))
             taken |= {id(one), id(other)}
     for side in (left, right):
         side[:] = [program for program in side if id(program) not in taken]
-    return found
+    return best
 
 
 class _Evidence:
@@ -77,26 +77,28 @@ class _Evidence:
     def __init__(
         self, left: Sequence[Program], right: Sequence[Program], matched: Matches, started: Container[str]
     ) -> None:
-        self._left = [one for one in left if one.entry]
-        self._right = [one for one in right if one.entry]
+        self._left = [program for program in left if program.entry]
+        self._right = [program for program in right if program.entry]
         self._matched = matched
         self._started = started
-        self._mixed = len({one.fact.npu for one in self._right}) > 1
+        self._mixed = len({program.fact.npu for program in self._right}) > 1
         few = len(self._left) * len(self._right) <= _MANY
         self._code = {
-            (one.entry, other.entry): matched.likeness(one.entry, other.entry) if few or _are_named(one, other) else 0.0
-            for one in self._left
+            (program.entry, other.entry): matched.likeness(program.entry, other.entry)
+            if few or _are_named(program, other)
+            else 0.0
+            for program in self._left
             for other in self._right
         }
 
     def edges(self) -> list[_Edge]:
         """The acceptable pairs with the weight of the evidence, and what is most of it."""
         found: list[_Edge] = []
-        for one in self._left:
+        for program in self._left:
             for other in self._right:
-                why = self._reason(one, other)
+                why = self._reason(program, other)
                 if why:
-                    found.append((self._weight(one, other), why, one, other))
+                    found.append((self._weight(program, other), why, program, other))
         return found
 
     def _reason(self, one: Program, other: Program) -> str:
@@ -143,7 +145,7 @@ def _common_end(one: str, other: str) -> float:
 
 def _sharing(left: Sequence[Program], right: Sequence[Program], matched: Matches) -> Iterator[_Edge]:
     """How many modules programs share."""
-    return ((_shared(one, other, matched), "modules", one, other) for one in left for other in right)
+    return ((_shared(program, other, matched), "modules", program, other) for program in left for other in right)
 
 
 def _shared(one: Program, other: Program, matched: Matches) -> float:
@@ -165,5 +167,5 @@ def _trained_there(
     programs: Sequence[Program], chosen: Sequence[Program], other: Container[str], matched: dict[str, str]
 ) -> list[Program]:
     """The programs not in `chosen` whose counterparts in the other project are chosen."""
-    known = {one.entry for one in chosen}
+    known = {program.entry for program in chosen}
     return [p for p in programs if p.entry and p.entry not in known and matched.get(p.entry, "") in other]

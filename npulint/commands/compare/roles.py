@@ -24,7 +24,7 @@ def of_roles(unmatched: Sequence[tuple[Side, Sequence[CodeStep]]]) -> Iterator[D
                 continue
             theirs = [*side.other.homes.get(other, ())]
             for argument in step.arguments:
-                separate = _has_own_role(argument, step) and not any(_has(one, argument.role) for one in theirs)
+                separate = _has_own_role(argument, step) and not any(_has(their, argument.role) for their in theirs)
                 if separate and not any(one.part == argument.role for one in steps):
                     yield _difference(side, step, argument)
 
@@ -35,7 +35,9 @@ def _has_own_role(argument: Argument, step: CodeStep) -> bool:
 
 
 def _has(step: CodeStep, role: str) -> bool:
-    return step.part == role or any(_has_own_role(one, step) for one in step.arguments if one.role == role)
+    return step.part == role or any(
+        _has_own_role(argument, step) for argument in step.arguments if argument.role == role
+    )
 
 
 def _difference(side: Side, step: CodeStep, argument: Argument) -> Difference:

@@ -36,11 +36,11 @@ def items_of(
     """The checklist items with their rows. A difference without a finding (it may be suppressed) does not count as a
     difference."""
     by_place: dict[FindingPlace, list[Finding]] = {}
-    for one in findings:
-        by_place.setdefault((one.path, one.span), []).append(one)
+    for finding in findings:
+        by_place.setdefault((finding.path, finding.span), []).append(finding)
     rows: dict[str, list[ComparedRow]] = {}
     same: dict[str, int] = {}
-    items = {one.code: answer.item for answer in answers for one in answer.failures}
+    items = {failure.code: answer.item for answer in answers for failure in answer.failures}
     for difference in found:
         item: str = ITEM_OF[difference.part]
         if difference.change == "none":
@@ -68,7 +68,7 @@ def _item(
     live: Container[tuple[str, str, Span]],
     parts: tuple[ComparedPart, ...],
 ) -> ComparedItem:
-    failures = tuple(one for one in answer.failures if (one.code, one.path, one.span) in live)
+    failures = tuple(failure for failure in answer.failures if (failure.code, failure.path, failure.span) in live)
     differs = failures or any(row.answer == "differs" for row in rows)
     status = "differs" if differs else STATUSES[answer.status]
     look = answer.look if status == "unknown" else ""

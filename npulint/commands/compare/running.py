@@ -40,20 +40,20 @@ class Running:
     @cached_property
     def _readers(self) -> dict[str, list[tuple[Module, int]]]:
         """The blocks that read an attribute, by its name."""
-        found: dict[str, list[tuple[Module, int]]] = defaultdict(list)
+        readers: dict[str, list[tuple[Module, int]]] = defaultdict(list)
         modules = self._config.context.project.modules
         for module in (modules[path] for path in self._config.paths if path in modules):
             for written, block in names_mentioned(module.code):
                 _, dot, name = written.rpartition(".")
                 if dot:
-                    found[name].append((module, block))
-        return found
+                    readers[name].append((module, block))
+        return readers
 
     def _block(self, module: Module, block: int) -> bool:
         """Whether the conditions around a block, and around its enclosing functions, may let it run."""
         record = module.blocks[block]
         if record.kind in ("if", "else") and all(
-            one.runs(scope_at(self._config.context, module, block)) is False for one in self._tracers
+            tracer.runs(scope_at(self._config.context, module, block)) is False for tracer in self._tracers
         ):
             return False
         return record.parent < 0 or self._known(module, record.parent)
@@ -106,4 +106,4 @@ def _computes_names(module: Scope) -> bool:
             if not of_object or (first is not None and first.written.partition(".")[0] in imported):
                 return True
     subscripts = (bind.value.subscript for bind in module.assignments)
-    return any(one is not None and one[0].written.endswith("__dict__") for one in subscripts)
+    return any(subscript is not None and subscript[0].written.endswith("__dict__") for subscript in subscripts)

@@ -21,20 +21,22 @@ def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
     """Compares settings of the same name whose values are both known. A setting that only one side has is not reported:
     its use is."""
     theirs = {one.what: one for one in migrated}
-    for one in {one.what: one for one in reference}.values():
-        other = theirs.get(one.what)
-        if other is not None and one.traced.known and other.traced.known:
-            same = are_equal(one.traced.value, other.traced.value, one.what)
-            part = refined_part(other.part if one.part == "setting" else one.part, one.what)
-            if part == "optimizer" and _ANY_EPSILON.fullmatch(one.what):
+    for training_setting in {one.what: one for one in reference}.values():
+        other = theirs.get(training_setting.what)
+        if other is not None and training_setting.traced.known and other.traced.known:
+            same = are_equal(training_setting.traced.value, other.traced.value, training_setting.what)
+            part = refined_part(
+                other.part if training_setting.part == "setting" else training_setting.part, training_setting.what
+            )
+            if part == "optimizer" and _ANY_EPSILON.fullmatch(training_setting.what):
                 part = "setting"  # a small number of anything: of an optimizer, a norm, an attack
-            if part == "schedule" and all(_is_mode(each.traced.value) for each in (one, other)):
+            if part == "schedule" and all(_is_mode(each.traced.value) for each in (training_setting, other)):
                 part = "evaluation"  # what is run when
-            if part == "checkpoint" and not (one.traced.value or other.traced.value):
+            if part == "checkpoint" and not (training_setting.traced.value or other.traced.value):
                 continue  # none, in two ways
-            if part == "dataset" and not same and _is_named_elsewhere(one, other):
+            if part == "dataset" and not same and _is_named_elsewhere(training_setting, other):
                 continue  # no program trains without data: a start that is not shown names them
-            yield of_both(part, same, one.what, "", side_of(one), side_of(other), named=True)
+            yield of_both(part, same, training_setting.what, "", side_of(training_setting), side_of(other), named=True)
 
 
 def of_sections(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
@@ -43,13 +45,13 @@ def of_sections(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
     left, right = ({one.what: one for one in side if one.traced.known} for side in (reference, migrated))
     for ours, theirs, is_added in ((left, right, True), (right, left, False)):
         told: set[str] = set()
-        for name, one in theirs.items():
+        for name, training_setting in theirs.items():
             section = name.rpartition(".")[0]
             off = ours.get(section)
             if off is not None and off.traced.value in (None, False) and name not in ours and section not in told:
                 told.add(section)
-                pair = (side_of(off), side_of(one).shown_as("{…}"))
-                part = one.part if off.part in ("setting", "") else off.part
+                pair = (side_of(off), side_of(training_setting).shown_as("{…}"))
+                part = training_setting.part if off.part in ("setting", "") else off.part
                 yield of_both(part, False, section, "", *(pair if is_added else pair[::-1]), named=True)
 
 
@@ -93,23 +95,25 @@ def of_components(reference: Sequence[TrainingSetting], migrated: Sequence[Train
         if others is None:
             continue
         for change, own, theirs in (("removed", members, others), ("added", others, members)):
-            for what, one in own.items():
+            for what, training_setting in own.items():
                 if what not in theirs:
-                    yield of_one(one.part, change, what, "", side_of(one), named=True)
+                    yield of_one(training_setting.part, change, what, "", side_of(training_setting), named=True)
         first = [what for what in members if what in others]
         second = [what for what in others if what in members]
         if first != second and members[first[0]].part == "transform":
             what = next(what for what, instead in zip(first, second, strict=True) if what != instead)
-            one, other = members[what], others[what]
-            yield Difference(one.part, "reordered", what, "", side_of(one), side_of(other), named=True)
+            training_setting, other = members[what], others[what]
+            yield Difference(
+                training_setting.part, "reordered", what, "", side_of(training_setting), side_of(other), named=True
+            )
 
 
 def _lists(settings: Sequence[TrainingSetting]) -> dict[str, dict[str, TrainingSetting]]:
     """The members of each list by name; a list is identified by the name of the setting that holds it."""
-    found: dict[str, dict[str, TrainingSetting]] = {}
-    for one in settings:
-        if one.what.endswith(_TYPE) and one.traced.known:
-            name, _, member = one.what.removesuffix(_TYPE).rpartition(".")
-            if member.partition("#")[0] == one.traced.value:
-                found.setdefault(name, {})[member] = one
-    return found
+    lists: dict[str, dict[str, TrainingSetting]] = {}
+    for setting in settings:
+        if setting.what.endswith(_TYPE) and setting.traced.known:
+            name, _, member = setting.what.removesuffix(_TYPE).rpartition(".")
+            if member.partition("#")[0] == setting.traced.value:
+                lists.setdefault(name, {})[member] = setting
+    return lists

@@ -69,8 +69,8 @@ def _inherited(own: TrainingConfig, home: Home, other: TrainingConfig, classes: 
     owner, name = other.scope(matched), method.record.name.rpartition(".")[2]
     if owner.definition(name) is not None:
         return None
-    found = scope_named(other.context, other.context.names.member(f"{owner.module.name}:{owner.qualname}()", name))
-    return None if found is None else (found.path, found.block)
+    scope = scope_named(other.context, other.context.names.member(f"{owner.module.name}:{owner.qualname}()", name))
+    return None if scope is None else (scope.path, scope.block)
 
 
 def calls_base(config: TrainingConfig, home: Home) -> bool:

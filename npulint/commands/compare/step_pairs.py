@@ -160,14 +160,14 @@ class Pairer:
             for key, count in keys.items():
                 for other in owners.get(key, ()):
                     common[home, other] += min(count, new[other][key])
-        found: list[tuple[Home, Home]] = []
+        like: list[tuple[Home, Home]] = []
         taken: set[Home] = set()
         for (left, right), count in sorted(common.items(), key=lambda item: (-item[1], item[0])):
             free = left not in taken and right not in taken
             if count >= _COMMON and free and _is_much(count, gone[left], new[right], plain):
-                found.append((left, right))
+                like.append((left, right))
                 taken |= {left, right}
-        return found
+        return like
 
     def _join(self, left: Home, right: Home, gone: int, new: int) -> None:
         """Match two functions most of whose steps are still unmatched."""
@@ -195,11 +195,11 @@ class Pairer:
 
 
 def _by_home(steps: Sequence[CodeStep], key: Callable[[CodeStep], Hashable]) -> dict[Home, Counter[Hashable]]:
-    found: dict[Home, Counter[Hashable]] = defaultdict(Counter)
+    home: dict[Home, Counter[Hashable]] = defaultdict(Counter)
     for step in steps:
         if step.kind in ("call", "own"):
-            found[step.home][key(step)] += 1
-    return found
+            home[step.home][key(step)] += 1
+    return home
 
 
 def _is_much(count: int, gone: Counter[Hashable], new: Counter[Hashable], plain: set[Hashable]) -> bool:
@@ -242,9 +242,9 @@ def _alone(
     first, second = _single(gone, left_key), _single(new, right_key)
     if parts is not None:
         first = {key: step for key, step in first.items() if step.part in parts}
-    found = [(step, second[key]) for key, step in first.items() if key in second]
-    _take_out(found, gone, new)
-    return found
+    alone = [(step, second[key]) for key, step in first.items() if key in second]
+    _take_out(alone, gone, new)
+    return alone
 
 
 def _single(steps: Sequence[CodeStep], key: _Key) -> dict[Hashable, CodeStep]:
@@ -299,19 +299,19 @@ def _chosen(gone: list[CodeStep], new: list[CodeStep]) -> _Pairs:
     for step in new:
         if step.kind == "own":
             waiting[step.shown].append(step)
-    found: _Pairs = []
+    chosen: _Pairs = []
     for step in gone:
         others = waiting.get(step.shown) if step.kind == "own" else None
         if others and (_is_chosen(step) or _is_chosen(others[0])):
-            found.append((step, others.pop(0)))
-    _take_out(found, gone, new)
-    return found
+            chosen.append((step, others.pop(0)))
+    _take_out(chosen, gone, new)
+    return chosen
 
 
 def _is_chosen(step: CodeStep) -> bool:
     root = step.site.written.partition(".")[0] if step.site is not None else ""
     records = step.module.code.imports
-    return sum((one.alias or one.name or one.module.partition(".")[0]) == root for one in records) > 1
+    return sum((record.alias or record.name or record.module.partition(".")[0]) == root for record in records) > 1
 
 
 def _kept_as(step: CodeStep) -> str:

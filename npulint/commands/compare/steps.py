@@ -44,12 +44,12 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
 
 def _overtaken(left: CodeStep, right: CodeStep, pairing: Pairing) -> tuple[CodeStep, CodeStep] | None:
     """The first pair of the same function that a moved step has overtaken and whose order matters."""
-    for one, other in pairing.pairs:
-        here = one.home == left.home and other.home == right.home
-        made = one.shown[:1].isupper() and not one.is_applied  # a scheduler that is created changes nothing yet
-        ordered = one.kind not in _LITERAL and one.part in _CROSSED and not made
-        if here and ordered and (left.order < one.order) != (right.order < other.order):
-            return one, other
+    for step, other in pairing.pairs:
+        here = step.home == left.home and other.home == right.home
+        made = step.shown[:1].isupper() and not step.is_applied  # a scheduler that is created changes nothing yet
+        ordered = step.kind not in _LITERAL and step.part in _CROSSED and not made
+        if here and ordered and (left.order < step.order) != (right.order < other.order):
+            return step, other
     return None
 
 
@@ -72,8 +72,8 @@ def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
     """The differences between the arguments of two steps that do the same."""
     reported = False
     for name, first, second in _arguments(left, right):
-        one = _Compared(left, right, name, first, second)
-        role, answer = one.role, one.answer(comparer)
+        compared = _Compared(left, right, name, first, second)
+        role, answer = compared.role, compared.answer(comparer)
         if answer is None or (role == "shuffle" and _is_sampled(left, right)):
             continue
         if role == "half_cast" and not (is_half(answer.reference) or is_half(answer.migrated)):
@@ -82,33 +82,40 @@ def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
             continue
         if answer.answer != SAME:
             reported = True
-            yield one.difference(role, answer, "changed")
+            yield compared.difference(role, answer, "changed")
         elif role != left.part:
-            yield one.difference(role, answer, "none")
+            yield compared.difference(role, answer, "none")
     if not reported and (left.counts or right.counts):
         yield _whole("none", left, right)
 
 
 def _is_sampled(left: CodeStep, right: CodeStep) -> bool:
     """Whether only one side has a sampler, which decides the order of its samples; the sampler is compared itself."""
-    given = [[one.expr for one in step.arguments if one.name == "sampler"] for step in (left, right)]
+    given = [[argument.expr for argument in step.arguments if argument.name == "sampler"] for step in (left, right)]
     has = [any(not (expr.is_literal and expr.literal is None) for expr in exprs) for exprs in given]
     return has[0] != has[1]
 
 
 def _are_neutral(left: CodeStep, right: CodeStep) -> bool:
     """Whether two calls have the same framework-neutral name."""
-    one, other = left.known, right.known
-    return one is not None and other is not None and bool(one.neutral) and one.neutral == other.neutral
+    recipe_call, other = left.known, right.known
+    return (
+        recipe_call is not None
+        and other is not None
+        and bool(recipe_call.neutral)
+        and recipe_call.neutral == other.neutral
+    )
 
 
 def _neutral(step: CodeStep) -> CodeStep:
     """A step with its arguments under framework-neutral names, without the others."""
     assert step.known is not None
     names, wanted = step.known.neutral_names, neutral_parameters()[step.known.neutral]
-    renamed = (msgspec.structs.replace(one, name=names.get(one.name, one.name)) for one in step.arguments)
+    renamed = (
+        msgspec.structs.replace(argument, name=names.get(argument.name, argument.name)) for argument in step.arguments
+    )
     return msgspec.structs.replace(
-        step, name=step.known.neutral, arguments=tuple(one for one in renamed if one.name in wanted)
+        step, name=step.known.neutral, arguments=tuple(argument for argument in renamed if argument.name in wanted)
     )
 
 
@@ -138,25 +145,27 @@ class _Compared(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _given(self) -> list[Argument]:
         """What is passed, on the migrated side first."""
-        return [one for one in (self.second, self.first) if one is not None]
+        return [argument for argument in (self.second, self.first) if argument is not None]
 
     @cached_property
     def role(self) -> str:
         """The part of the training config that the argument belongs to."""
-        texts = [one.expr.text for one in self._given]
+        texts = [argument.expr.text for argument in self._given]
         if len(set(texts)) > 1 and all(map(SPLIT.search, texts)):
             return "split"  # texts that name different splits of a data set
-        return next((one.role for one in self._given if one.role), "") or self.left.part or self.right.part
+        return (
+            next((argument.role for argument in self._given if argument.role), "") or self.left.part or self.right.part
+        )
 
     def answer(self, comparer: Comparer) -> ValueAnswer | None:
         """The comparison, if it is worth reporting: an undetermined one only where something is calculated or passed on
         one side alone, and then only for important parts or if its default is different."""
         if not (self.left.counts or self.right.counts or self.role in STRONG):
             return None
-        one, other = _value(self.left, self.first, self.second), _value(self.right, self.second, self.first)
-        if one is None or other is None:
+        compared_value, other = _value(self.left, self.first, self.second), _value(self.right, self.second, self.first)
+        if compared_value is None or other is None:
             return None
-        answer = comparer.compare(one, other, self._given[0].role not in ("", self.left.part))
+        answer = comparer.compare(compared_value, other, self._given[0].role not in ("", self.left.part))
         if self.name == "dtype" and _result_type(self.left, self.first) == _result_type(self.right, self.second) != "":
             return ValueAnswer(SAME)
         if answer.answer != UNKNOWN:
@@ -196,9 +205,11 @@ def _result_type(step: CodeStep, given: Argument | None) -> str:
         name = given.expr.written.rpartition(".")[2]
         return _TYPES.get(name, name)
     casts = (
-        one for one in step.scope.calls_named(*_TYPES) if one.receiver is not None and one.receiver.call == step.site
+        call
+        for call in step.scope.calls_named(*_TYPES)
+        if call.receiver is not None and call.receiver.call == step.site
     )
-    return next((_TYPES[one.last] for one in casts if step.site is not None), "")
+    return next((_TYPES[cast.last] for cast in casts if step.site is not None), "")
 
 
 def _value(step: CodeStep, argument: Argument | None, instead: Argument | None) -> ComparedValue | None:

@@ -52,25 +52,25 @@ def _in_known_functions(side: Side, steps: Sequence[CodeStep], pairing: Pairing)
             near = pairing.neighbours.get(id(step))
             effect = _little_effect(step, side)
             sure = not effect and _is_sure(step, side)
-            one = _difference(side.change, step, count, names, near, certain=sure, effect=effect)
+            difference = _difference(side.change, step, count, names, near, certain=sure, effect=effect)
             told = frozenset(written(each) for each in (group if count > 1 else [step]))
-            yield msgspec.structs.replace(one, constants=told)
+            yield msgspec.structs.replace(difference, constants=told)
 
 
 def _replaced(gone: list[CodeStep], new: list[CodeStep], removed: Side) -> list[tuple[list[CodeStep], list[CodeStep]]]:
     """Groups of operations, or of many layers or transformations, of matched functions that were replaced by others;
     removed from the lists."""
     here = {(group[0].home, group[0].part): group for group in _grouped(new)}
-    found = []
+    replaced = []
     for group in _grouped(gone):
         part = group[0].part
         now = here.get((removed.counterpart(group[0].home) or ("", -1), part), [])
         if now and (part == "operation" or (part in _REPLACED and min(len(group), len(now)) >= _MANY)):
-            found.append((group, now))
-    taken = {id(step) for pair in found for group in pair for step in group}
+            replaced.append((group, now))
+    taken = {id(step) for pair in replaced for group in pair for step in group}
     gone[:] = [step for step in gone if id(step) not in taken]
     new[:] = [step for step in new if id(step) not in taken]
-    return found
+    return replaced
 
 
 def _exchange(was: list[CodeStep], now: list[CodeStep]) -> Difference:

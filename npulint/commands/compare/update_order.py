@@ -24,7 +24,7 @@ def of_update_order(pairing: Pairing) -> Iterator[Difference]:
     alone = {_kind(step) for step in (*pairing.removed, *pairing.added) if _is_action(step)}
     for home, events in _events(pairing).items():
         yield from _cleared(events, [step for step in pairing.added if step.home == home[1]])
-        if any(_kind(one) in alone for event in events for one in event):
+        if any(_kind(step) in alone for event in events for step in event):
             continue  # one of several was paired
         yield from _in_other_loops(events)
         moved = _moved(events)
@@ -33,11 +33,11 @@ def of_update_order(pairing: Pairing) -> Iterator[Difference]:
 
 
 def _events(pairing: Pairing) -> dict[tuple[Home, Home], list[Event]]:
-    found: dict[tuple[Home, Home], list[Event]] = defaultdict(list)
+    events: dict[tuple[Home, Home], list[Event]] = defaultdict(list)
     for left, right in (*pairing.pairs, *pairing.swapped):
         if _is_action(left) and _is_action(right):
-            found[left.home, right.home].append((left, right))
-    return found
+            events[left.home, right.home].append((left, right))
+    return events
 
 
 def _is_action(step: CodeStep) -> bool:
@@ -71,11 +71,11 @@ def _cleared(events: Sequence[Event], added: Sequence[CodeStep]) -> Iterator[Dif
 def _moved(events: Sequence[Event]) -> Event | None:
     """The first action of the loop around the backward pass that another one now precedes. A loop has no beginning, so
     that clearing the gradients first or last is the same."""
-    first = min((one for one in events if _is_backward(one[0])), key=lambda one: one[0].order, default=None)
+    first = min((event for event in events if _is_backward(event[0])), key=lambda one: one[0].order, default=None)
     if first is None:
         return None
     loops = _loop(first[0]), _loop(first[1])
-    inside = [one for one in events if _loop(one[0]) is loops[0] and _loop(one[1]) is loops[1]]
+    inside = [event for event in events if _loop(event[0]) is loops[0] and _loop(event[1]) is loops[1]]
     ours, theirs = (_turned(inside, first, side) for side in (0, 1))
     return next((one for one, other in zip(ours, theirs, strict=True) if one is not other), None)
 
@@ -89,11 +89,11 @@ def _turned(events: Sequence[Event], first: Event, side: int) -> list[Event]:
 
 def _in_other_loops(events: Sequence[Event]) -> Iterator[Difference]:
     """The actions that, unlike the backward pass, are now inside or outside of a further loop."""
-    passes = [one for one in events if _is_backward(one[0])]
+    passes = [event for event in events if _is_backward(event[0])]
     if len(passes) != 1:
         return
     usual = _shift(passes[0])
-    yield from (_reordered(*one) for one in events if _shift(one) != usual)
+    yield from (_reordered(*event) for event in events if _shift(event) != usual)
 
 
 def _shift(event: Event) -> int:

@@ -76,10 +76,10 @@ class Comparer:
         if self._is_overwritten(left, self._reference) or self._is_overwritten(right, self._migrated):
             return ValueAnswer(SAME)  # what replaces it is compared where it stands
         if left.argument is not None and right.argument is not None and left.how == right.how:
-            one, other = left.argument.expr, right.argument.expr
-            written = _written(one, other, self)
-            calculated = bool(one.operator and other.operator)
-            if written == SAME and (one.is_literal or not (closely or self._may_differ(one, other))):
+            expr, other = left.argument.expr, right.argument.expr
+            written = _written(expr, other, self)
+            calculated = bool(expr.operator and other.operator)
+            if written == SAME and (expr.is_literal or not (closely or self._may_differ(expr, other))):
                 return ValueAnswer(SAME)
         first, second = left.traced(self._reference), right.traced(self._migrated)
         is_known_once = written == SAME and self._is_known_once(left, right)
@@ -124,11 +124,11 @@ class Comparer:
         """Whether the executions know the value of one side, and that of the other depends on something open."""
         if left.argument is None or right.argument is None:
             return False
-        one, other = left.argument.expr, right.argument.expr
-        both = self._executed(one, other)
+        expr, other = left.argument.expr, right.argument.expr
+        both = self._executed(expr, other)
         if both is None or both[0].known == both[1].known:
             return False
-        return self._migrated.is_left_open(other) if both[0].known else self._reference.is_left_open(one)
+        return self._migrated.is_left_open(other) if both[0].known else self._reference.is_left_open(expr)
 
     def evaluated(self, a: Expr, b: Expr) -> str:
         """Compare two expressions by their values."""

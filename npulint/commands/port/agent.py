@@ -73,10 +73,10 @@ def _item(item: PlannedItem, head: str, shown: set[PlannedEdit], lang: str) -> I
 def _left(plan: PortPlan, lang: str) -> Iterator[PlanUnit]:
     head = "\n" + say(lang, "port.left")
     told: set[str] = set()
-    for one in plan.left:
-        finding = one.finding
+    for open_finding in plan.left:
+        finding = open_finding.finding
         advice = "\n" + with_label(lang, say(lang, "agent.fix.manual"), quoted(finding.fix.text, 2 * MESSAGE))
-        yield PlanUnit((head,), _open(one, finding) + ("" if finding.code in told else advice))
+        yield PlanUnit((head,), _open(open_finding, finding) + ("" if finding.code in told else advice))
         told.add(finding.code)
 
 
@@ -88,6 +88,6 @@ def _open(one: OpenFinding, finding: Finding) -> str:
 
 def _programs(plan: PortPlan, lang: str) -> Iterator[PlanUnit]:
     head = "\n" + say(lang, "port.programs")
-    for one in plan.programs:
-        if one.status != "other":
-            yield PlanUnit((head,), f"{quoted(one.entry, PATH)} {quoted(status(one, lang), MESSAGE)}")
+    for program in plan.programs:
+        if program.status != "other":
+            yield PlanUnit((head,), f"{quoted(program.entry, PATH)} {quoted(status(program, lang), MESSAGE)}")

@@ -34,17 +34,17 @@ def _pairs(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int]]:
     for i in reversed(range(len(old))):
         for j in reversed(range(len(new))):
             best[i][j] = max(best[i + 1][j], best[i][j + 1], alike[i][j] + best[i + 1][j + 1] if alike[i][j] else 0)
-    found = []
+    pairs = []
     i = j = 0
     while i < len(old) and j < len(new):
         if alike[i][j] and best[i][j] == alike[i][j] + best[i + 1][j + 1]:
-            found.append((i, j))
+            pairs.append((i, j))
             i, j = i + 1, j + 1
         elif best[i][j] == best[i + 1][j]:
             i += 1
         else:
             j += 1
-    return found
+    return pairs
 
 
 def _likeness(one: bytes, other: bytes) -> float:

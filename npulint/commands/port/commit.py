@@ -86,7 +86,7 @@ def committed(plan: PortPlan, folder: str, lang: str) -> tuple[str, int]:
     """Write the port and commit it step by step; returns the branch and the number of commits. Raises `NpulintError`
     where git or a file refuses; commits that were made stay."""
     repository = Repository(folder, lang)
-    repository.require_clean([one.location for one in plan.files if not one.new])
+    repository.require_clean([file.location for file in plan.files if not file.new])
     remove_left_over(plan.fixes.folders)  # of a file left incomplete, the tree is not clean
     steps = [step for step in plan.steps if step.files]
     if not steps:
@@ -96,7 +96,7 @@ def committed(plan: PortPlan, folder: str, lang: str) -> tuple[str, int]:
         _write(step.files)
         title = say(lang, f"port.step.{step.name}")
         subject = say(lang, "port.commit.title", number=number, all=len(steps), title=title)
-        repository.commit([one.location for one in step.files], f"{subject}\n\n{_body(step)}")
+        repository.commit([file.location for file in step.files], f"{subject}\n\n{_body(step)}")
     return branch, len(steps)
 
 

@@ -14,4 +14,6 @@ def effort_of(plan: PortPlan) -> Effort:
         for item in step.items:
             for place in item.places:
                 edits[place] = edits.get(place, True) and item.safe
-    return counted(edits.items(), {(one.finding.path, one.finding.code) for one in plan.left})
+    return counted(
+        edits.items(), {(open_finding.finding.path, open_finding.finding.code) for open_finding in plan.left}
+    )

@@ -23,32 +23,32 @@ def rendered(plan: PortPlan, lang: str) -> str:
         "style": plan.style.name,
         "style_reason": style_reason(plan, lang),
         "effort": effort_record(effort_of(plan)),
-        "files": [{"path": one.path, "new": one.new} for one in plan.files],
+        "files": [{"path": file.path, "new": file.new} for file in plan.files],
         "steps": [
             {
                 "step": step.name,
                 "title": say(lang, f"port.step.{step.name}"),
-                "files": [one.path for one in step.files],
+                "files": [file.path for file in step.files],
                 "items": [_item(item) for item in step.items],
             }
             for step in plan.steps
         ],
         "left": [
             {
-                "code": one.finding.code,
-                "name": one.finding.name,
-                "topic": one.finding.topic,
-                "severity": one.finding.severity,
-                "path": one.finding.path,
-                "line": one.finding.span.line,
-                "message": one.finding.message,
-                "why": one.finding.why,
-                "fix": one.finding.fix.text,
-                "refused": one.reason,
+                "code": open_finding.finding.code,
+                "name": open_finding.finding.name,
+                "topic": open_finding.finding.topic,
+                "severity": open_finding.finding.severity,
+                "path": open_finding.finding.path,
+                "line": open_finding.finding.span.line,
+                "message": open_finding.finding.message,
+                "why": open_finding.finding.why,
+                "fix": open_finding.finding.fix.text,
+                "refused": open_finding.reason,
             }
-            for one in plan.left
+            for open_finding in plan.left
         ],
-        "programs": [msgspec.to_builtins(one) for one in plan.programs],
+        "programs": [msgspec.to_builtins(program) for program in plan.programs],
     }
     return msgspec.json.format(msgspec.json.encode(encodable(document)), indent=2).decode() + "\n"
 
@@ -63,7 +63,7 @@ def _item(item: PlannedItem) -> dict[str, Any]:
         "sure": "safe" if item.safe else "review",
         "places": [{"path": path, "line": line} for path, line in item.places],
         "edits": [
-            {"path": one.path, "line": one.line, "before": list(one.before), "after": list(one.after)}
-            for one in item.edits
+            {"path": edit.path, "line": edit.line, "before": list(edit.before), "after": list(edit.after)}
+            for edit in item.edits
         ],
     }

@@ -26,19 +26,24 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
     severe first, with the reasons of refused fixes. Those from `before` that no fix was made for are among them, even
     if the checks for ported code do not repeat them. Lines are those of the ported files."""
     refused = {(one.code, one.path): why(one, lang) for one in fixes.refused if one.reason != "not-named"}
-    found = [one for one in fixes.result.findings if _counts(one)]
-    solved = {(one.code, one.path) for one in fixes.fixed}
+    findings = [one for one in fixes.result.findings if _counts(one)]
+    solved = {(fix.code, fix.path) for fix in fixes.fixed}
     copied = _copied(fixes)
-    repeated = _Repeated(before, found)
-    changes = {one.path: one for one in fixes.files}
-    for one in before:
-        refusal = one.name in _COPIED and (one.code, one.path) in refused
-        relevant = _counts(one) or one.name in _LAUNCHERS or refusal
-        if relevant and one.path not in copied and (one.code, one.path) not in solved and one not in repeated:
-            found.append(_moved(one, changes.get(one.path)))
-    found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
-    found = _once(found)
-    return tuple(OpenFinding(one, one.fix.because or refused.get((one.code, one.path), "")) for one in found)
+    repeated = _Repeated(before, findings)
+    changes = {file.path: file for file in fixes.files}
+    for finding in before:
+        refusal = finding.name in _COPIED and (finding.code, finding.path) in refused
+        relevant = _counts(finding) or finding.name in _LAUNCHERS or refusal
+        if (
+            relevant
+            and finding.path not in copied
+            and (finding.code, finding.path) not in solved
+            and finding not in repeated
+        ):
+            findings.append(_moved(finding, changes.get(finding.path)))
+    findings.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
+    findings = _once(findings)
+    return tuple(OpenFinding(one, one.fix.because or refused.get((one.code, one.path), "")) for one in findings)
 
 
 class _Repeated:
@@ -46,13 +51,13 @@ class _Repeated:
     the same topic that is for ported code only."""
 
     def __init__(self, before: Sequence[Finding], after: Sequence[Finding]) -> None:
-        earlier = {(one.code, place) for one in before for place in _places(one)}
-        self._same = {(one.code, place) for one in after for place in _places(one)}
+        earlier = {(finding.code, place) for finding in before for place in _places(finding)}
+        self._same = {(finding.code, place) for finding in after for place in _places(finding)}
         self._instead = {
-            (one.topic, one.category, place)
-            for one in after
-            for place in _places(one)
-            if (one.code, place) not in earlier
+            (finding.topic, finding.category, place)
+            for finding in after
+            for place in _places(finding)
+            if (finding.code, place) not in earlier
         }
 
     def __contains__(self, one: Finding) -> bool:
@@ -66,17 +71,17 @@ def _once(found: Sequence[Finding]) -> list[Finding]:
     same kernel or the same notebook differently. Severe ones come first."""
     told: dict[tuple[str, str, int], str] = {}
     kept = []
-    for one in found:
-        first = told.setdefault((one.topic, one.path, one.span.line), one.code)
-        if one.severity != "note" or first == one.code:
-            kept.append(one)
+    for finding in found:
+        first = told.setdefault((finding.topic, finding.path, finding.span.line), finding.code)
+        if finding.severity != "note" or first == finding.code:
+            kept.append(finding)
     return kept
 
 
 def _copied(fixes: FixResult) -> set[str]:
     """The launchers for GPUs of which there is a copy for the NPU: they stay as they are."""
-    new = {one.path for one in fixes.files if one.new}
-    return {one.path for one in fixes.fixed if one.path not in one.paths and not new.isdisjoint(one.paths)}
+    new = {file.path for file in fixes.files if file.new}
+    return {fix.path for fix in fixes.fixed if fix.path not in fix.paths and not new.isdisjoint(fix.paths)}
 
 
 def _counts(one: Finding) -> bool:

@@ -33,15 +33,19 @@ def _lines(plan: PortPlan, lang: str) -> Iterator[str]:
     yield from ("", f"## {say(lang, 'port.left')}", "")
     if not plan.left:
         yield say(lang, "port.left.none")
-    for one in plan.left:
-        finding = one.finding
+    for open_finding in plan.left:
+        finding = open_finding.finding
         place = code(f"{finding.path}:{finding.span.line}")
         yield f"- [ ] {place} {prose(finding.message)} ({link(finding.name, finding.url)})"
-        if one.reason:
-            yield f"  {prose(say(lang, 'port.left.refused', reason=one.reason))}"
+        if open_finding.reason:
+            yield f"  {prose(say(lang, 'port.left.refused', reason=open_finding.reason))}"
         yield f"  {prose(finding.fix.text)}"
     yield from ("", f"## {say(lang, 'port.programs')}", "")
-    yield from (f"- {code(one.entry)} {prose(status(one, lang))}" for one in plan.programs if one.status != "other")
+    yield from (
+        f"- {code(program.entry)} {prose(status(program, lang))}"
+        for program in plan.programs
+        if program.status != "other"
+    )
 
 
 def _item(item: PlannedItem, lang: str) -> Iterator[str]:

@@ -62,14 +62,14 @@ def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: 
 
     def fixed(selected: Style) -> FixResult:
         port = _ENGINE[selected.name]
-        known = checked if port == settings.torch_port else None
+        checked_projects = checked if port == settings.torch_port else None
         asked = msgspec.structs.replace(settings, torch_port=port)
-        return apply_fixes(asked, True, progress, scope.may_change, known)
+        return apply_fixes(asked, True, progress, scope.may_change, checked_projects)
 
     selected = chosen(style, settings.paths[0], before.programs, scope.naming(_NAMES_CUDA))
     fixes = fixed(selected)
-    in_code = any(one.path.endswith(".py") for one in fixes.files)
-    if not in_code and any(one.reason == "no-helper" for one in fixes.refused):
+    in_code = any(file.path.endswith(".py") for file in fixes.files)
+    if not in_code and any(refusal.reason == "no-helper" for refusal in fixes.refused):
         if style:
             raise NpulintError(say(lang, "port.no-helper"))
         selected = Style("npu", "no-helper")
@@ -87,13 +87,13 @@ class _Scope:
     def __init__(self, before: RunResult, entries: Sequence[str], settings: Settings) -> None:
         self._programs = before.programs
         self._lines = FileLines({}, settings.boundary())
-        self._paths = _paths(before.programs) | {one.path for one in before.unreadable}
+        self._paths = _paths(before.programs) | {problem.path for problem in before.unreadable}
         self._wanted = _named(before.programs, entries, settings.language())
         relevant = self.naming(_NAMES_GPU)
         self._stopped = blocked(before.programs, before, lambda path: path in relevant and not self._parses(path))
         _refuse_python2(self._stopped, before.programs, settings.language())
-        free = [one for one in before.programs if one.entry not in self._stopped]
-        self._mine = _paths(one for one in free if not self._wanted or one.entry in self._wanted)
+        free = [program for program in before.programs if program.entry not in self._stopped]
+        self._mine = _paths(summary for summary in free if not self._wanted or summary.entry in self._wanted)
         self._of_programs = _paths(before.programs)
 
     def naming(self, names: re.Pattern[str]) -> set[str]:
@@ -106,8 +106,8 @@ class _Scope:
 
     def ported(self, fixes: FixResult, left: Sequence[OpenFinding]) -> tuple[PortedProgram, ...]:
         """What became of the programs."""
-        findings = [one.finding for one in left]
-        changed = {one.path for one in fixes.files}
+        findings = [open_finding.finding for open_finding in left]
+        changed = {file.path for file in fixes.files}
         untouched = self.naming(_USES_CUDA) - changed
         return ported(self._programs, fixes.result.programs, findings, changed, untouched, self._stopped, self._wanted)
 
@@ -125,7 +125,7 @@ def _parses(text: str) -> bool:
 
 
 def _paths(programs: Iterable[ProgramSummary]) -> set[str]:
-    return {path for one in programs for path in one.paths}
+    return {path for program in programs for path in program.paths}
 
 
 def _named(programs: Sequence[ProgramSummary], entries: Sequence[str], lang: str) -> frozenset[str]:
@@ -133,7 +133,11 @@ def _named(programs: Sequence[ProgramSummary], entries: Sequence[str], lang: str
     found = set()
     for entry in entries:
         wanted = entry.removeprefix("./")
-        known = [one.entry for one in programs if one.entry == wanted or f"/{one.entry}".endswith(f"/{wanted}")]
+        known = [
+            program.entry
+            for program in programs
+            if program.entry == wanted or f"/{program.entry}".endswith(f"/{wanted}")
+        ]
         if not known:
             raise NpulintError(say(lang, "port.no-entry", entry=entry))
         found |= set(known)
@@ -148,24 +152,24 @@ def _refuse_python2(stopped: dict[str, tuple[str, str]], programs: Sequence[Prog
 
 
 def _steps(fixes: FixResult, catalogue: Catalogue, lang: str) -> tuple[PlannedStep, ...]:
-    files = [StagedFile(one, [fix for fix in fixes.fixed if one.path in fix.paths]) for one in fixes.files]
-    edits = [edit for one in files for edit in one.edits()]
-    changes = [one.changes() for one in files]
-    found = []
+    files = [StagedFile(file, [fix for fix in fixes.fixed if file.path in fix.paths]) for file in fixes.files]
+    edits = [edit for file in files for edit in file.edits()]
+    changes = [file.changes() for file in files]
+    planned_steps = []
     for step in STEPS:
-        own = [one for one in fixes.fixed if step_of(one) == step]
+        own = [fix for fix in fixes.fixed if step_of(fix) == step]
         items = tuple(_item(some, edits, catalogue, lang) for some in _together(own))
-        changed = tuple(one[step] for one in changes if step in one)
+        changed = tuple(change[step] for change in changes if step in change)
         if items or changed:
-            found.append(PlannedStep(step, items, changed))
-    return tuple(found)
+            planned_steps.append(PlannedStep(step, items, changed))
+    return tuple(planned_steps)
 
 
 def _together(fixed: Sequence[Fixed]) -> list[list[Fixed]]:
     """The fixes by check and applicability, as they come."""
     found: dict[tuple[str, str], list[Fixed]] = {}
-    for one in fixed:
-        found.setdefault((one.code, one.applicability), []).append(one)
+    for fix in fixed:
+        found.setdefault((fix.code, fix.applicability), []).append(fix)
     return list(found.values())
 
 
@@ -174,8 +178,8 @@ def _item(fixed: Sequence[Fixed], edits: Sequence[PlannedEdit], catalogue: Catal
     check = next((one for one in catalogue.checks if one.code == first.code), None)
     title = check.text[lang].title if check is not None else first.name
     texts = (first.finding.message, first.finding.why, first.finding.url) if first.finding is not None else ("", "", "")
-    places = tuple(dict.fromkeys((one.path, one.line) for one in fixed))
-    touched = [part for one in fixed for part in one.touched if not part.statement]
+    places = tuple(dict.fromkeys((fix.path, fix.line) for fix in fixed))
+    touched = [part for fix in fixed for part in fix.touched if not part.statement]
     own = tuple(edit for edit in edits if any(_meets(edit, part) for part in touched))
     return PlannedItem(first.code, first.name, title, *texts, first.applicability == "safe", places, own)
 

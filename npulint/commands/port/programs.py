@@ -31,7 +31,7 @@ def blocked(
     """The programs that cannot be ported as a whole, with the reason and its place: some file that is to be ported
     `is_closed` to fixes, because it is Python 2 or cannot be read; or a program that does not train uses an inference
     engine for GPUs."""
-    reasons = {one.path: one.reason for one in result.unreadable if one.reason in _UNREADABLE}
+    reasons = {problem.path: problem.reason for problem in result.unreadable if problem.reason in _UNREADABLE}
     reasons = {path: reason for path, reason in reasons.items() if is_closed(path)}
     found: dict[str, tuple[str, str]] = {}
     for program in programs:
@@ -48,13 +48,17 @@ def blocked(
 
 def _with_sharers(programs: Sequence[ProgramSummary], found: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """Add the programs that share files with a training which stays as it is: half of its files must not change."""
-    waiting = [one for one in programs if "train" in one.roles and found.get(one.entry, ("engine",))[0] != "engine"]
+    waiting = [
+        summary
+        for summary in programs
+        if "train" in summary.roles and found.get(summary.entry, ("engine",))[0] != "engine"
+    ]
     while waiting:
         stopped = waiting.pop()
-        for one in programs:
-            if one.entry not in found and not set(stopped.paths).isdisjoint(one.paths):
-                found[one.entry] = found[stopped.entry]
-                waiting.append(one)
+        for program in programs:
+            if program.entry not in found and not set(stopped.paths).isdisjoint(program.paths):
+                found[program.entry] = found[stopped.entry]
+                waiting.append(program)
     return found
 
 
@@ -70,27 +74,27 @@ def ported(
     """The programs of a project after the port: `programs` are they as the checks see them then, `left` what is left
     to a person. `changed` are the changed files, `untouched` those that use CUDA as before, `stopped` as by `blocked`,
     `entries` the programs that were named (empty: all)."""
-    after = {one.entry: one for one in programs}
-    halves = [one for one in left if one.name in _LIBRARIES]
-    errors = [one for one in left if one.severity == "error"]
-    found = []
-    for one in before:
-        touched = not set(one.paths).isdisjoint(changed)
-        now = after.get(one.entry, one)
-        if one.entry in stopped:
-            status, because = stopped[one.entry]
-            found.append(PortedProgram(one.entry, one.framework, status, touched, because=because))
-        elif entries and one.entry not in entries:
-            found.append(PortedProgram(one.entry, one.framework, "left", touched))
+    after = {program.entry: program for program in programs}
+    halves = [finding for finding in left if finding.name in _LIBRARIES]
+    errors = [finding for finding in left if finding.severity == "error"]
+    ported_programs = []
+    for summary in before:
+        touched = not set(summary.paths).isdisjoint(changed)
+        now = after.get(summary.entry, summary)
+        if summary.entry in stopped:
+            status, because = stopped[summary.entry]
+            ported_programs.append(PortedProgram(summary.entry, summary.framework, status, touched, because=because))
+        elif entries and summary.entry not in entries:
+            ported_programs.append(PortedProgram(summary.entry, summary.framework, "left", touched))
         else:
-            reached = touched and one.entry not in untouched
-            found.append(_judged(now, _about(now, errors), touched, reached, _about(now, halves)))
-    return tuple(sorted(found, key=lambda one: _ORDER.index(one.status)))
+            reached = touched and summary.entry not in untouched
+            ported_programs.append(_judged(now, _about(now, errors), touched, reached, _about(now, halves)))
+    return tuple(sorted(ported_programs, key=lambda ported_program: _ORDER.index(ported_program.status)))
 
 
 def _about(program: ProgramSummary, errors: Sequence[Finding]) -> list[Finding]:
     paths = set(program.paths)
-    return [one for one in errors if one.path in paths or program.entry in (one.program, *one.programs)]
+    return [error for error in errors if error.path in paths or program.entry in (error.program, *error.programs)]
 
 
 def _judged(
@@ -98,17 +102,17 @@ def _judged(
 ) -> PortedProgram:
     """What became of a program; one that does not train is `reached` if nothing in its own file stays as it was: what
     stays there only tries the classes of a module."""
-    item = next((one for one in program.checklist if one.item == _REACHING), None)
+    item = next((checklist_item for checklist_item in program.checklist if checklist_item.item == _REACHING), None)
     trains = "train" in program.roles
     surely = item is not None and item.status == "passed" and program.state == "migrated"
-    names = [*(name for name, _ in program.gpu_only), *(_LIBRARIES[one.name] for one in halves)]
+    names = [*(name for name, _ in program.gpu_only), *(_LIBRARIES[halve.name] for halve in halves)]
     library = ", ".join(dict.fromkeys(names))
     if not errors and not library and not trains:
         status = "reaches" if reached and program.state == "migrated" else "other"
         return PortedProgram(program.entry, program.framework, status, touched)
     if not errors and not library and surely:
         return PortedProgram(program.entry, program.framework, "trains", touched)
-    items = tuple(one.title for one in program.checklist if one.status == "failed")
+    items = tuple(checklist_item.title for checklist_item in program.checklist if checklist_item.status == "failed")
     if item is not None and item.status == "unknown":
         items = (item.title, *items)
     return PortedProgram(program.entry, program.framework, "open", touched, len(errors), items, library)

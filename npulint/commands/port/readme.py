@@ -41,8 +41,8 @@ def documented(
     changes = [change for path in _readmes(folder) if commands and (change := _extended(path, commands))]
     if not changes:
         return fixes, None
-    edits = tuple(_edit(one) for one in changes)
-    places = tuple((one.path, one.line) for one in edits)
+    edits = tuple(_edit(file_change) for file_change in changes)
+    places = tuple((edit.path, edit.line) for edit in edits)
     why = say(lang, "port.readme.why")
     title = say(lang, "port.readme.title")
     item = PlannedItem("", "readme", title, title, why, "", False, places, edits)
@@ -52,8 +52,10 @@ def documented(
 
 def _commands(folder: str, fixes: FixResult, programs: Sequence[PortedProgram]) -> list[str]:
     """How the training is started: by new launchers for the NPU, otherwise by the scripts that train."""
-    trained = [one.entry for one in programs if one.framework.startswith("torch") and one.status == "trains"]
-    launchers = [one.path for one in fixes.files if one.new and one.path.endswith(".sh")]
+    trained = [
+        program.entry for program in programs if program.framework.startswith("torch") and program.status == "trains"
+    ]
+    launchers = [file.path for file in fixes.files if file.new and file.path.endswith(".sh")]
     if not trained or not fixes.files:
         return []
     named = [f"bash {quote(_inside(folder, path))}" for path in launchers]
@@ -63,8 +65,8 @@ def _commands(folder: str, fixes: FixResult, programs: Sequence[PortedProgram]) 
 
 def _starter(fixes: FixResult, entry: str) -> str:
     """What starts a script: torchrun if its program joins processes that torchrun starts, and starts none."""
-    paths = {path for one in fixes.result.programs if one.entry == entry for path in one.paths}
-    texts = [one.after for one in fixes.files if one.path in paths]
+    paths = {path for program in fixes.result.programs if program.entry == entry for path in program.paths}
+    texts = [file.after for file in fixes.files if file.path in paths]
     return _TORCHRUN if any(map(_JOINS.search, texts)) and not any(map(_STARTS.search, texts)) else "python"
 
 

@@ -55,28 +55,31 @@ class StagedFile:
         old, new = (_shown(self._change, data) for data in (self._change.before, self._change.after))
         return [
             PlannedEdit(
-                self._change.path, one.before[0] + 1, tuple(old[slice(*one.before)]), tuple(new[slice(*one.after)])
+                self._change.path,
+                stretch.before[0] + 1,
+                tuple(old[slice(*stretch.before)]),
+                tuple(new[slice(*stretch.after)]),
             )
-            for one in self._stretches
+            for stretch in self._stretches
         ]
 
     def _divided(self) -> list[Stretch]:
         compared = SequenceMatcher(None, self._old, self._new, autojunk=len(self._new) > _LONG)
-        found = []
+        stretches = []
         for tag, first, last, begin, end in compared.get_opcodes():
             if tag == "equal":
                 continue
             for before, after in aligned(self._old[first:last], self._new[begin:end]):
                 lines, place = (first + before[0], first + before[1]), (begin + after[0], begin + after[1])
-                found.append(Stretch(lines, place, self._step(lines, b"\n".join(self._new[slice(*place)]))))
-        return found
+                stretches.append(Stretch(lines, place, self._step(lines, b"\n".join(self._new[slice(*place)]))))
+        return stretches
 
     def _step(self, lines: Range, new: bytes) -> str:
         """The first step with a part in a stretch of lines; the first of the file, for what cleaning up has changed."""
         first, last = lines[0] + 1, max(lines[1], lines[0] + 1)
         text = new.decode("utf-8", "replace")
-        here = [one for one in self._fixed if any(self._is_in(part, first, last, text) for part in one.touched)]
-        return min((step_of(one) for one in here or self._fixed), key=STEPS.index, default=STEPS[0])
+        here = [fix for fix in self._fixed if any(self._is_in(part, first, last, text) for part in fix.touched)]
+        return min((step_of(fix) for fix in here or self._fixed), key=STEPS.index, default=STEPS[0])
 
     def _is_in(self, part: Touched, first: int, last: int, text: str) -> bool:
         if part.path != self._change.path:
@@ -92,9 +95,9 @@ class StagedFile:
             return self._change.after if done else self._change.before
         pieces: list[bytes] = []
         place = 0
-        for one in done:
-            pieces += self._old[place : one.before[0]] + self._new[slice(*one.after)]
-            place = one.before[1]
+        for stretch in done:
+            pieces += self._old[place : stretch.before[0]] + self._new[slice(*stretch.after)]
+            place = stretch.before[1]
         data = b"\n".join([*pieces, *self._old[place:]])
         is_code = self._change.path.endswith(".py") and _parses(self._change.after)
         return data if not is_code or _parses(data) else self._change.after

@@ -16,12 +16,12 @@ _TESTED = (".github/workflows", ".gitlab-ci.yml", ".circleci", "Jenkinsfile", "a
 def chosen(given: str, folder: str, programs: Sequence[ProgramSummary], naming_cuda: Iterable[str]) -> Style:
     """The style for a project: what the user has `given` (empty: nothing), else the one that fits. `naming_cuda` are
     the files that name CUDA."""
-    frameworks = {one.framework.partition(" ")[0] for one in programs}
+    frameworks = {program.framework.partition(" ")[0] for program in programs}
     if "tensorflow" in frameworks and "torch" not in frameworks:
         return Style("adapter", "tensorflow")
     if given:
         return Style(given, "given")
-    migrations = {one.migration for one in programs}
+    migrations = {program.migration for program in programs}
     if "transfer" in migrations:
         return Style("transfer", "has-transfer")
     if "manual" in migrations:

@@ -74,8 +74,8 @@ class _Text:
             yield say(self._lang, "port.left.none")
             return
         yield self._paint("bold", say(self._lang, "port.left"))
-        for one in self._plan.left:
-            yield from self._open(one)
+        for open_finding in self._plan.left:
+            yield from self._open(open_finding)
 
     def _open(self, one: OpenFinding) -> Iterator[str]:
         finding = one.finding
@@ -89,11 +89,11 @@ class _Text:
 
     def _programs(self) -> Iterator[str]:
         yield self._paint("bold", say(self._lang, "port.programs"))
-        for one in self._plan.programs:
-            if one.status != "other" or self._verbose:
-                text = self._paint(_COLOR.get(one.status, "red"), status(one, self._lang))
-                yield from self._wrapped(f"{escape_control_chars(leading(one.entry))}  {text}", "  ")
-        others = sum(one.status == "other" for one in self._plan.programs)
+        for program in self._plan.programs:
+            if program.status != "other" or self._verbose:
+                text = self._paint(_COLOR.get(program.status, "red"), status(program, self._lang))
+                yield from self._wrapped(f"{escape_control_chars(leading(program.entry))}  {text}", "  ")
+        others = sum(ported_program.status == "other" for ported_program in self._plan.programs)
         if others and not self._verbose:
             yield "  " + self._paint("dim", count(self._lang, "port.others", others))
 
@@ -113,8 +113,8 @@ def headline(plan: PortPlan, lang: str) -> str:
 
 def effort_told(plan: PortPlan, lang: str) -> list[str]:
     """How much work the port is, in two sentences; empty without work."""
-    found = effort_of(plan)
-    return sentences(found, lang)[:2] if found.items else []
+    effort = effort_of(plan)
+    return sentences(effort, lang)[:2] if effort.items else []
 
 
 def labelled(key: str, text: str, lang: str) -> str:

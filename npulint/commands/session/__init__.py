@@ -132,9 +132,9 @@ class Session:
         if remembered is not None:
             checked = self._finished(project, remembered)
         else:
-            known = self._facts(key, project)
-            state = (project.files, project.problems, known.marks)
-            checked = self._finished(project, self._outcome(project, known), known.broken)
+            facts_snapshot = self._facts(key, project)
+            state = (project.files, project.problems, facts_snapshot.marks)
+            checked = self._finished(project, self._outcome(project, facts_snapshot), facts_snapshot.broken)
         self._answers[key] = _Answer(state, checked)
         return checked
 
@@ -144,13 +144,13 @@ class Session:
         if known or not self._results.enabled or self._settings.against:
             return None
         version = self._version(project)
-        found = self._results.get(version)
+        raw_results = self._results.get(version)
         remembered = _Remembered(project, version.loaded, marks)
-        if found is None:
+        if raw_results is None:
             self._read(remembered)
         else:
             self._unread[key] = remembered
-        return found
+        return raw_results
 
     def _version(self, project: SessionProject) -> ProjectVersion:
         buffers = self._sources.buffers
@@ -184,7 +184,7 @@ class Session:
         while a file stays broken, and not when an edit is undone."""
         recent = self._outcomes.get(_key(project), [])
         ids = list(map(id, known.facts))
-        before = next((one for one in recent if list(map(id, one.known.facts)) == ids), None)
+        before = next((evaluated for evaluated in recent if list(map(id, evaluated.known.facts)) == ids), None)
         if before is not None:
             outcome, stored = before.outcome, before.stored and before.known.marks == known.marks
             recent.remove(before)
@@ -199,14 +199,14 @@ class Session:
 
     def _store(self, evaluated: _Evaluated) -> None:
         """Store results for the next session, unless they are about a text that is not saved or cannot be parsed."""
-        project, known = evaluated.project, evaluated.known
+        project, facts_snapshot = evaluated.project, evaluated.known
         if evaluated.stored or not self._results.enabled or self._settings.against:
             return
-        if known.broken or not all(self._sources.is_saved(file) for file in project.files):
+        if facts_snapshot.broken or not all(self._sources.is_saved(file) for file in project.files):
             return
         evaluated.stored = True
         version = self._version(project)
-        if self._knowledge.marks(project.files, self._sources.buffers) == known.marks:
+        if self._knowledge.marks(project.files, self._sources.buffers) == facts_snapshot.marks:
             self._results.put(version, evaluated.outcome)
 
     def _finished(
@@ -226,9 +226,9 @@ class Session:
             file.path for file in project.files if file.kind != "data" and file.path not in project.context_only
         }
         findings: dict[str, list[Finding]] = {path: [] for path in sorted(reported | {project.alone} - {""})}
-        for one in result.findings:
-            if not project.alone or one.path == project.alone:
-                findings.setdefault(one.path, []).append(one)
+        for finding in result.findings:
+            if not project.alone or finding.path == project.alone:
+                findings.setdefault(finding.path, []).append(finding)
         return Checked(project.root, findings, result.suppressed, result.unreadable, result.programs, result.notices)
 
 

@@ -82,10 +82,10 @@ class FactStore:
 
     def take(self, loaded: Sequence[LoadedFile], marks: Sequence[Version]) -> None:
         """Read the facts of files that were loaded in these versions."""
-        known = [self._earlier.get((_key(item.file), mark)) for item, mark in zip(loaded, marks, strict=True)]
-        unknown = [item for item, facts in zip(loaded, known, strict=True) if facts is None]
+        files = [self._earlier.get((_key(item.file), mark)) for item, mark in zip(loaded, marks, strict=True)]
+        unknown = [item for item, facts in zip(loaded, files, strict=True) if facts is None]
         read = iter(facts_of(unknown, self._cache))
-        for item, mark, facts in zip(loaded, marks, known, strict=True):
+        for item, mark, facts in zip(loaded, marks, files, strict=True):
             key = _key(item.file)
             fresh = next(read) if facts is None else facts
             before = self._held.get(key)

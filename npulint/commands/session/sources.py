@@ -83,12 +83,16 @@ class WorkspaceSources:
     def project(self, path: str) -> SessionProject:
         """The project of the file at `path`: from the workspace, else as a run that names the file finds it."""
         name = shown(local(path))
-        known = self._known.get(name)
-        if known is None or not known.holds():
-            known = self._within(name) or self._alone(path, name)
-            self._known.update((file.path, known) for file in known.files if file.path not in known.context_only)
-            self._known[name] = known
-        return known
+        session_project = self._known.get(name)
+        if session_project is None or not session_project.holds():
+            session_project = self._within(name) or self._alone(path, name)
+            self._known.update(
+                (file.path, session_project)
+                for file in session_project.files
+                if file.path not in session_project.context_only
+            )
+            self._known[name] = session_project
+        return session_project
 
     def _within(self, name: str) -> SessionProject | None:
         """The project as a run over the workspace finds it; None when the file is not part of the workspace."""
@@ -98,26 +102,28 @@ class WorkspaceSources:
                 continue
             base, roots = base_of(top, folder=True), ProjectRoots()
             root = roots.root(posixpath.dirname(name) or ".", base) or base
-            found = discover(self._paths, self._options, self.buffers, os.path.abspath(root))
-            files = group(_of_code(found.files)).get(root, [])
+            discovery = discover(self._paths, self._options, self.buffers, os.path.abspath(root))
+            files = group(_of_code(discovery.files)).get(root, [])
             problems = [
-                one for one in found.problems if (roots.root(posixpath.dirname(one.path) or ".", base) or base) == root
+                problem
+                for problem in discovery.problems
+                if (roots.root(posixpath.dirname(problem.path) or ".", base) or base) == root
             ]
-            kept = found.aliases.get(name, name)
+            kept = discovery.aliases.get(name, name)
             if any(file.path == kept for file in files) or any(problem.path == name for problem in problems):
-                return SessionProject(root, files, problems, found.folders)
+                return SessionProject(root, files, problems, discovery.folders)
         return None
 
     def _alone(self, path: str, name: str) -> SessionProject:
         """The project as a run that names the file finds it."""
-        found = discover([path], self._options, self.buffers)
-        more = context_files(found, self._options, self.buffers)
-        projects = group(_of_code([*found.files, *more]))
+        discovery = discover([path], self._options, self.buffers)
+        more = context_files(discovery, self._options, self.buffers)
+        projects = group(_of_code([*discovery.files, *more]))
         for root, files in projects.items():
             if any(file.path == name for file in files):
                 context = frozenset(file.path for file in more)
-                return SessionProject(root, files, found.problems, alone=name, context_only=context)
-        return SessionProject(posixpath.dirname(name) or ".", [], found.problems, alone=name)
+                return SessionProject(root, files, discovery.problems, alone=name, context_only=context)
+        return SessionProject(posixpath.dirname(name) or ".", [], discovery.problems, alone=name)
 
 
 def _of_code(files: Iterable[SourceFile]) -> list[SourceFile]:

@@ -159,8 +159,8 @@ def _configured(file: ConfigFile, args: Mapping[str, Any], lang: str, problems: 
     one by one; ``extend-`` lists are added to one another. Paths that the command line overrides (`args`) may be
     anything."""
     values: dict[str, Any] = {}
-    for one in with_extended(file, lang):
-        for name, value in _values_in(one, file.folder, args, lang, problems).items():
+    for config_file in with_extended(file, lang):
+        for name, value in _values_in(config_file, file.folder, args, lang, problems).items():
             before = values.get(name)
             if isinstance(before, dict):
                 value = {**before, **value}

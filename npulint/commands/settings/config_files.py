@@ -35,9 +35,9 @@ class ConfigFile(msgspec.Struct, frozen=True):
 def with_extended(file: ConfigFile, lang: str) -> list[ConfigFile]:
     """The file and those that it extends, the most general first. Raises `ConfigError` for a file that cannot be read,
     has no settings, extends itself, or lies outside of the repository."""
-    found = [file]
-    while EXTEND in found[0].table:
-        first = found[0]
+    config_files = [file]
+    while EXTEND in config_files[0].table:
+        first = config_files[0]
         value, place = first.table[EXTEND], place_of(EXTEND, first.path, lang)
         if not isinstance(value, str) or not value:
             text = say(lang, "bad.type", wanted=say(lang, "type.text"), given=f"`{value!r:.60}`")
@@ -46,11 +46,11 @@ def with_extended(file: ConfigFile, lang: str) -> list[ConfigFile]:
         around = repository(first.folder or os.curdir)
         if not below(path, first.folder or os.curdir) and not (around and below(path, around)):
             raise ConfigError([f"{place}: {EXTEND}: {say(lang, 'extend.outside', path=value)}"])
-        if any(os.path.realpath(path) == os.path.realpath(one.path) for one in found):
-            circle = " → ".join([*(one.path for one in reversed(found)), path])
+        if any(os.path.realpath(path) == os.path.realpath(config_file.path) for config_file in config_files):
+            circle = " → ".join([*(one.path for one in reversed(config_files)), path])
             raise ConfigError([f"{place}: {EXTEND}: {say(lang, 'extend.circle', files=circle)}"])
-        found.insert(0, _extended(path, place, lang))
-    return found
+        config_files.insert(0, _extended(path, place, lang))
+    return config_files
 
 
 def _extended(path: str, place: str, lang: str) -> ConfigFile:
@@ -71,8 +71,8 @@ def place_of(key: str, path: str, lang: str) -> str:
     section = re.search(r"(?m)^[ \t]*\[tool\.npulint\b", text) if os.path.basename(path) == "pyproject.toml" else None
     name = re.escape(key)
     written = re.compile(rf"""(?m)^[ \t]*(?:["']?{name}["']?[ \t]*[.=]|\[(?:tool\.npulint\.)?{name}\])""")
-    found = written.search(text, section.start() if section else 0)
-    return f"{path}:{text.count(chr(10), 0, found.start()) + 1}" if found else path
+    match = written.search(text, section.start() if section else 0)
+    return f"{path}:{text.count(chr(10), 0, match.start()) + 1}" if match else path
 
 
 def chosen(path: str, lang: str) -> ConfigFile:
@@ -165,7 +165,7 @@ def _place(message: str, data: bytes) -> tuple[str, str]:
     none."""
     import re
 
-    found = re.search(r" \(at line (\d+), column (\d+)\)$", message)
-    if found:
-        return f"{found[1]}:{found[2]}", message[: found.start()]
+    match = re.search(r" \(at line (\d+), column (\d+)\)$", message)
+    if match:
+        return f"{match[1]}:{match[2]}", message[: match.start()]
     return str(data.count(b"\n") + 1), message.removesuffix(" (at end of document)")

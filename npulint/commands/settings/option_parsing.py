@@ -133,13 +133,13 @@ def _levels(option: Option, table: dict[str, Any], lang: str) -> dict[str, str]:
 
 def _groups(option: Option, table: dict[str, Any], lang: str) -> dict[str, tuple[str, ...]]:
     """A table of lists of checks by pattern; raises `InvalidOption`."""
-    found = {}
+    groups = {}
     for pattern, words in table.items():
         if not isinstance(words, list) or not all(isinstance(word, str) and word.strip() for word in words):
             raise InvalidOption(_mistyped("list", words, lang))
-        found[pattern] = tuple(word.strip() for word in words)
-    _refuse_costly(found, lang)
-    return found
+        groups[pattern] = tuple(word.strip() for word in words)
+    _refuse_costly(groups, lang)
+    return groups
 
 
 def _collected(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

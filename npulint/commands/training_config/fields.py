@@ -23,7 +23,7 @@ def is_field(bind: AssignmentSite) -> bool:
     owner = bind.scope
     if owner.kind != "class" or "." in bind.target:
         return False
-    decorated = any(_DATA_CLASS.search(_named(one)) for one in owner.decorators)
+    decorated = any(_DATA_CLASS.search(_named(decorator)) for decorator in owner.decorators)
     return decorated or any(_MODEL_CLASS.search(getattr(base, "name", "")) for base in owner.record.bases)
 
 

@@ -60,8 +60,8 @@ def _is_common(name: str) -> bool:
 def _defined(tracer: Tracer) -> set[str]:
     """The option strings that the modules of the program define."""
     by_module = tracer.context.options.by_module
-    options = (one for path in tracer.start.modules for same in by_module.get(path, {}).values() for one in same)
-    return {flag for one in options for flag in one.flags}
+    options = (option for path in tracer.start.modules for same in by_module.get(path, {}).values() for option in same)
+    return {flag for option in options for flag in option.flags}
 
 
 def _set_defaults(tracer: Tracer, but: Container[str]) -> Iterator[TrainingSetting]:
@@ -94,5 +94,5 @@ def _value(launch: Launch, name: str) -> Traced:
 
 def argument_part(name: str) -> str:
     """The part of an argument of a training framework; empty if it does not affect numbers."""
-    known = known_arguments().get(name)
-    return known.part if known is not None else setting_part(name.rpartition(".")[2])
+    known_argument = known_arguments().get(name)
+    return known_argument.part if known_argument is not None else setting_part(name.rpartition(".")[2])

@@ -107,7 +107,7 @@ class TrainingConfig:
         if owner.kind != "class":
             return [target]
         methods = (owner.definition(name) for name in ("__init__", "forward", "call", "__call__"))
-        return [(one.path, one.block) for one in methods if one is not None]
+        return [(method.path, method.block) for method in methods if method is not None]
 
     def _weighed(self, step: CodeStep) -> CodeStep:
         """A step with the attributes that depend on its context: whether it counts, and the part of the called
@@ -134,17 +134,17 @@ class TrainingConfig:
         """Add the formulas of a module that affect numbers."""
         compared = {step.site for step in self._steps(module) if step.known is None or not step.known.host}
         purposes = Formulas(module)
-        for one in self.context.memoize(("formulas", module), lambda: list(formulas(module, compared))):
-            home = home_of(one.expr.scope)
-            part = purposes.part(one, self.parts.get(home, ""))
-            if part and (home[1] != MODULE or self._starts(one.expr.scope)):
-                self.homes[home].append(_step(one, part))
+        for formula in self.context.memoize(("formulas", module), lambda: list(formulas(module, compared))):
+            home = home_of(formula.expr.scope)
+            part = purposes.part(formula, self.parts.get(home, ""))
+            if part and (home[1] != MODULE or self._starts(formula.expr.scope)):
+                self.homes[home].append(_step(formula, part))
 
 
 def module_steps(module: Scope, framework: str) -> list[CodeStep]:
     """All steps of a module, ordered by function and execution; which of them count for a program is decided later."""
-    found = [*steps_of_calls(module, framework), *named_steps(module)]
-    return sorted(found, key=lambda step: (step.home, step.order))
+    steps = [*steps_of_calls(module, framework), *named_steps(module)]
+    return sorted(steps, key=lambda step: (step.home, step.order))
 
 
 def _counts(step: CodeStep) -> bool:
@@ -160,7 +160,7 @@ def _counts(step: CodeStep) -> bool:
 def _halves(step: CodeStep) -> bool:
     """Whether a call casts to a 16-bit type."""
     casts = step.shown.endswith(("cast", "to", "type", "astype"))
-    return casts and any(one.expr.written and is_half(one.expr.written) for one in step.arguments)
+    return casts and any(argument.expr.written and is_half(argument.expr.written) for argument in step.arguments)
 
 
 def _leading(parts: set[str]) -> str:

@@ -118,11 +118,11 @@ def _is_of_clock(value: Expr) -> bool:
     queue, seen = [value], 0
     while queue and seen < _STEPS:
         seen += 1
-        one = queue.pop()
-        if one.call is not None and one.call.name in _CLOCKS:
+        expr = queue.pop()
+        if expr.call is not None and expr.call.name in _CLOCKS:
             return True
-        queue += one.parts
-        binds = scope.namespace.assigned(one.written) if one.written else ()
+        queue += expr.parts
+        binds = scope.namespace.assigned(expr.written) if expr.written else ()
         queue += [bind for bind in binds if bind.line < line]
     return False
 
@@ -148,10 +148,10 @@ def _order(site: CallSite, name: str) -> _Attributes | None:
 def _is_within(site: CallSite, *lasts: str) -> bool:
     """Whether a call is written within another one by one of these names."""
     inner = site.span
-    for one in site.scope.calls_named(*lasts):
-        outer = one.span
+    for call in site.scope.calls_named(*lasts):
+        outer = call.span
         starts = (outer.line, outer.column) <= (inner.line, inner.column)
-        if one is not site and starts and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column):
+        if call is not site and starts and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column):
             return True
     return False
 
@@ -163,12 +163,12 @@ def _follows_sorting(site: CallSite) -> bool:
         return True
     name = function.record.name.rpartition(".")[2] if function is not None else ""
     modules = module_scopes(site.context) if name else ()
-    return any(_sorts(module, {one.scope.function for one in module.calls_named(name)}) for module in modules)
+    return any(_sorts(module, {call.scope.function for call in module.calls_named(name)}) for module in modules)
 
 
 def _sorts(module: Scope, functions: set[Scope | None]) -> bool:
     """Whether one of these functions of a module sorts something."""
-    return bool(functions) and any(one.scope.function in functions for one in module.calls_named(*_SORTS))
+    return bool(functions) and any(call.scope.function in functions for call in module.calls_named(*_SORTS))
 
 
 def _is_of_results(site: CallSite) -> bool:
@@ -177,12 +177,12 @@ def _is_of_results(site: CallSite) -> bool:
     if _NO_TRAINING.search(words[0]) or evaluates(site.scope):
         return True
     function = site.scope.function
-    queue = [value for one in (function.calls if function is not None else [site]) for value in one.args]
+    queue = [value for call in (function.calls if function is not None else [site]) for value in call.args]
     while queue and len(words) < _STEPS:
-        one = queue.pop()
-        if one.is_literal or one.written:
-            words.append(str(one.literal) if one.is_literal else one.written)
-        queue += one.call.args if one.call is not None else one.operands()
+        expr = queue.pop()
+        if expr.is_literal or expr.written:
+            words.append(str(expr.literal) if expr.is_literal else expr.written)
+        queue += expr.call.args if expr.call is not None else expr.operands()
     return _KEPT_FILES.search(" ".join(words)) is not None
 
 
@@ -192,7 +192,7 @@ def _is_taken_over(site: CallSite) -> bool:
     module = site.scope
     if any(loop.test.value == made for loop in module.blocks_of("loop")):
         return True
-    return any(made in one.record.args for one in module.calls_named(*_ORDERED))
+    return any(made in call.record.args for call in module.calls_named(*_ORDERED))
 
 
 def _hashes_text(site: CallSite) -> bool:

@@ -45,9 +45,9 @@ def settings(tracer: Tracer) -> list[TrainingSetting]:
         module = scope_at(context, context.project.modules[path], 0)
         constants += _constants(tracer, module)
         fields += field_settings(tracer, module)
-    files = {one.what for one in leaves}  # they replace what the code sets first
-    constants = [one for one in constants if one.what not in files]
-    passed = passed_settings(tracer, {one.what for one in fields})
+    files = {leave.what for leave in leaves}  # they replace what the code sets first
+    constants = [constant for constant in constants if constant.what not in files]
+    passed = passed_settings(tracer, {field.what for field in fields})
     return _settled([*_options(tracer), *leaves, *constants, *map(_shortened, (*fields, *passed))])
 
 
@@ -149,8 +149,8 @@ def _entries(name: str, bind: AssignmentSite) -> Iterator[tuple[str, Expr, Span]
 def _is_plain(value: Expr) -> bool:
     """Whether a value is written as a literal or as arithmetic on literals."""
     return all(
-        (one.written and "." not in one.written) or one.is_literal or one.is_display or one.operator in _ARITHMETIC
-        for one in value.nested
+        (expr.written and "." not in expr.written) or expr.is_literal or expr.is_display or expr.operator in _ARITHMETIC
+        for expr in value.nested
     )
 
 
@@ -172,8 +172,8 @@ def _without_folders(part: str, traced: Traced) -> Traced:
 def _settled(found: list[TrainingSetting]) -> list[TrainingSetting]:
     """One entry per name; several different values become unknown."""
     by_name: dict[str, list[TrainingSetting]] = {}
-    for one in found:
-        by_name.setdefault(one.what, []).append(one)
+    for training_setting in found:
+        by_name.setdefault(training_setting.what, []).append(training_setting)
     settled = []
     for same in by_name.values():
         first = same[0]

@@ -50,7 +50,7 @@ def start_of(context: Context, entry: str, migrated: bool = True) -> list[Launch
 def trained_scripts(context: Context) -> frozenset[str]:
     """The scripts that launchers certainly start for training."""
     by_entry = context.options.passed.launches.by_entry
-    return frozenset(entry for entry, all_of in by_entry.items() if any(one.sure for one in _training(all_of)))
+    return frozenset(entry for entry, all_of in by_entry.items() if any(launch.sure for launch in _training(all_of)))
 
 
 def paired_starts(
@@ -66,7 +66,7 @@ def paired_starts(
         return [(left[0] if left else None, right[0] if right else None)]
     same = _same(left, right)
     if same:
-        pairs = [(one, other) for one, other in sorted(same, key=lambda pair: _preference(pair[1], True))]
+        pairs = [(launch, other) for launch, other in sorted(same, key=lambda pair: _preference(pair[1], True))]
         return [*_new(left, right, pairs), *pairs]
     return [*(_alike(left, right) or [(left[0], right[0])])]
 
@@ -166,12 +166,12 @@ def _alike(left: Sequence[Launch], right: Sequence[Launch]) -> list[tuple[Launch
     from difflib import SequenceMatcher  # imported on demand: rarely needed
 
     best, score = None, _ALIKE
-    for one in left:
+    for launch in left:
         for other in right:
-            if purpose(one) == purpose(other) and devices(one) == devices(other):
+            if purpose(launch) == purpose(other) and devices(launch) == devices(other):
                 ratio = SequenceMatcher(
-                    None, plain_stem(one.fact.path), plain_stem(other.fact.path), autojunk=False
+                    None, plain_stem(launch.fact.path), plain_stem(other.fact.path), autojunk=False
                 ).ratio()
                 if ratio > score:
-                    best, score = (one, other), ratio
+                    best, score = (launch, other), ratio
     return [best] if best else []

@@ -242,9 +242,9 @@ class Tracer:
     # -- names
 
     def _name(self, here: Followed) -> Found:
-        known = self._memo.get(here)
-        if known is not None:
-            return known
+        name = self._memo.get(here)
+        if name is not None:
+            return name
         found = self._dotted(here) if "." in here.expr.written else self._plain(here)
         if not found.cut:
             self._memo[here] = found
@@ -303,7 +303,7 @@ class Tracer:
         if self.configs is None:
             return None
         leaves = self.configs.decided(expr) if surely else self.configs.lookup(expr)
-        parts = [Found((one.value,), True, (ProvenanceStep(one.path, one.span, one.name),)) for one in leaves]
+        parts = [Found((leave.value,), True, (ProvenanceStep(leave.path, leave.span, leave.name),)) for leave in leaves]
         return joined(parts) if parts else None
 
     def member(self, here: Followed, key: str | int) -> Found | None:

@@ -81,7 +81,10 @@ _HARMLESS = frozenset(("?.float", ".float", "torch.float"))
 
 def with_effects(found: Iterable[Difference]) -> list[Difference]:
     """The differences with their effects; those that already have one keep it."""
-    return [one if one.effect else msgspec.structs.replace(one, effect=effect_of(one)) for one in found]
+    return [
+        difference if difference.effect else msgspec.structs.replace(difference, effect=effect_of(difference))
+        for difference in found
+    ]
 
 
 def effect_of(one: Difference) -> str:

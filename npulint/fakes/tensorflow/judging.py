@@ -51,8 +51,8 @@ def _united(parts: Sequence[LiveResult], name: str, outcome: TensorFlowOutcome, 
         reports = [part.report for part in parts]
         found: dict[tuple[object, ...], Finding] = {}
         for report in reports:
-            for one in report.findings:
-                found.setdefault((one.code, one.path, one.span.line, one.subject), one)
+            for finding in report.findings:
+                found.setdefault((finding.code, finding.path, finding.span.line, finding.subject), finding)
         ordered = sorted(found.values(), key=lambda one: (one.path, one.span, one.code))
         graphs = [graph for report in reports for graph in report.graphs if graph.nodes]
         step = _step([report.step for report in reports if report.step is not None], outcome, wanted)
@@ -66,8 +66,12 @@ def _step(parts: Sequence[StepSummary], outcome: TensorFlowOutcome, lang: str) -
     rows: dict[tuple[str, ...], StepOperator] = {}
     for row in (row for part in parts for row in part.operators):
         key = (row.name, row.verdict, row.path, str(row.line))
-        known = rows.get(key)
-        rows[key] = row if known is None else msgspec.structs.replace(known, count=known.count + row.count)
+        step_operator = rows.get(key)
+        rows[key] = (
+            row
+            if step_operator is None
+            else msgspec.structs.replace(step_operator, count=step_operator.count + row.count)
+        )
     notes = dict.fromkeys((*_notes(outcome.report, lang), *(note for part in parts for note in part.notes)))
     steps = max(1, outcome.report.steps)
     return msgspec.structs.replace(parts[0], operators=tuple(rows.values()), steps=steps, notes=tuple(notes))

@@ -103,16 +103,16 @@ def _back(frames: _FRAMES, scratch: Scratch) -> _FRAMES:
 def read_graphs(folder: str, report: Report, scratch: Scratch) -> dict[str, Graph]:
     """The graphs by name: of a session what was run of it, of a function all that it calls. Graphs that cannot be read
     are named in `report.missed`."""
-    found = {}
+    graphs = {}
     for name in dict.fromkeys(run.graph for run in report.runs if run.graph):
         path = os.path.join(folder, name)
         if os.path.isfile(f"{path}.json") and os.path.isfile(f"{path}.pb"):
             try:
                 feeds = [run.feeds for run in report.runs if run.graph == name and run.kind == "session"]
-                found[name] = _fed(_graph(path, report.version, scratch), feeds)
+                graphs[name] = _fed(_graph(path, report.version, scratch), feeds)
             except (GraphError, msgspec.DecodeError) as error:
                 report.missed.append(str(error))
-    return found
+    return graphs
 
 
 def _graph(path: str, version: str, scratch: Scratch) -> Graph:
@@ -131,8 +131,8 @@ def _fed(graph: Graph, feeds: Sequence[Mapping[str, list[list[int]]]]) -> Graph:
     """The graph with the sizes that placeholders were always fed with, except of the first dimension: the last batch
     may be smaller."""
     shapes: dict[str, set[tuple[int, ...]]] = {}
-    for one in feeds:
-        for name, given in one.items():
+    for feed in feeds:
+        for name, given in feed.items():
             shapes.setdefault(_producer(name), set()).update(tuple(shape[1:]) for shape in given)
     always = {name: next(iter(given)) for name, given in shapes.items() if len(given) == 1}
     main = [_sized(node, always[node.name]) if node.name in always else node for node in graph.bodies[0].nodes]

@@ -61,7 +61,7 @@ def stops_graph(report: Report, version: str, static: Sequence[Finding], places:
     """A graph of the places where the program stopped or went on otherwise than it is written; None without any.
     `static` are the findings of the source check and `places` the files of their paths: a refused option is reported
     where it is set, which may be far from the session that refuses it."""
-    nodes = [_remark(one, static, places) for one in report.remarks]
+    nodes = [_remark(remark, static, places) for remark in report.remarks]
     failure = report.error
     reason = None if failure is None else reason_of(failure)
     if failure is not None and reason is not None:
@@ -90,16 +90,16 @@ def _set_at(text: str, static: Sequence[Finding], places: dict[str, str]) -> lis
     """Where the refused option is set, if the source check reports one option of that name."""
     words = set(_WORD.findall(text))
     found = {
-        (one.path, one.span.line)
-        for one in static
-        if one.code in _OPTION_CHECKS and one.path in places and words & set(_named(one))
+        (finding.path, finding.span.line)
+        for finding in static
+        if finding.code in _OPTION_CHECKS and finding.path in places and words & set(_named(finding))
     }
     return _at(found, places)
 
 
 def _only(static: Sequence[Finding], places: dict[str, str]) -> list[NodeFrame]:
     """The place of a finding of the source check, if it is the only one in code that ran."""
-    found = {(one.path, one.span.line) for one in static if one.path in places}
+    found = {(finding.path, finding.span.line) for finding in static if finding.path in places}
     return _at(found, places)
 
 

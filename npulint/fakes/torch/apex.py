@@ -68,9 +68,9 @@ def scale_loss(loss: torch.Tensor, optimizers: Any, **more: Any) -> Iterator[tor
     given = optimizers if isinstance(optimizers, (list, tuple)) else [optimizers]
     scale = given[0].loss_scale
     yield loss.float() * scale
-    for one in master_params(given[0]):
-        if one.grad is not None:
-            one.grad.div_(scale)
+    for master_param in master_params(given[0]):
+        if master_param.grad is not None:
+            master_param.grad.div_(scale)
 
 
 def master_params(optimizer: Any) -> Iterator[torch.Tensor]:

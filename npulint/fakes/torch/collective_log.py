@@ -54,13 +54,13 @@ def called(group: str, members: Sequence[int], rank: int, name: str, tensors: An
 
 def own_stack(frame: FrameType | None) -> tuple[NodeFrame, ...]:
     """The lines of the user's code in a stack, innermost last."""
-    found = []
+    node_frames = []
     while frame is not None:
         code = frame.f_code
         if is_own(code.co_filename):
-            found.append(NodeFrame(code.co_filename, frame.f_lineno, code.co_name))
+            node_frames.append(NodeFrame(code.co_filename, frame.f_lineno, code.co_name))
         frame = frame.f_back
-    return tuple(reversed(found))
+    return tuple(reversed(node_frames))
 
 
 def _shape(tensors: Any) -> tuple[int, str]:

@@ -26,10 +26,10 @@ class Digest(msgspec.Struct, frozen=True):
 
 def digests_in(text: str) -> list[Digest]:
     """The digests in what a program printed."""
-    found = []
+    digests = []
     for line in text.replace("\r", "\n").split("\n"):
         _, word, rest = line.partition(f"{_WORD} ")
         if word:
             step, parameters, total, when, loss = rest.split()[:5]
-            found.append(Digest(int(step), parameters, float(total), float(when), float(loss)))
-    return found
+            digests.append(Digest(int(step), parameters, float(total), float(when), float(loss)))
+    return digests

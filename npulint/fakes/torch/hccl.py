@@ -117,7 +117,7 @@ class HcclGroup(_Group):
         """The sum of the tensors of all ranks, each rank its own: gloo has it for one tensor only."""
         self.called("reduce_scatter", (inputs,))
         for out, parts in zip(self.held(outputs), self.held(inputs), strict=True):
-            whole = torch.stack([one.contiguous() for one in parts])
+            whole = torch.stack([part.contiguous() for part in parts])
             self._gloo.allreduce([whole], _reduction(opts)).wait()
             out.copy_(whole[self.rank()])
         return _Done(outputs)
@@ -126,9 +126,9 @@ class HcclGroup(_Group):
         """Each rank gets its part of all: gloo has it for one tensor only."""
         self.called("alltoall", (inputs,))
         outs, parts = self.held(outputs), self.held(inputs)
-        sent = torch.cat([one.reshape(-1) for one in parts])
-        got: Any = sent.new_empty(sum(one.numel() for one in outs))
-        sizes = [one.numel() for one in outs], [one.numel() for one in parts]
+        sent = torch.cat([part.reshape(-1) for part in parts])
+        got: Any = sent.new_empty(sum(out.numel() for out in outs))
+        sizes = [out.numel() for out in outs], [part.numel() for part in parts]
         self._gloo.alltoall_base(got, sent, *sizes, dist.AllToAllOptions()).wait()
         for one, piece in zip(outs, got.split(sizes[0]), strict=True):
             one.copy_(piece.view_as(one))
@@ -170,8 +170,10 @@ def _reduction(opts: Any) -> Any:
 
 def _first(values: Any) -> torch.Tensor | None:
     """The first tensor among arguments."""
-    for one in values:
-        found = one if isinstance(one, torch.Tensor) else _first(one) if isinstance(one, (list, tuple)) else None
+    for value in values:
+        found = (
+            value if isinstance(value, torch.Tensor) else _first(value) if isinstance(value, (list, tuple)) else None
+        )
         if found is not None:
             return found
     return None

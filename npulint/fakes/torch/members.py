@@ -78,32 +78,32 @@ def make() -> types.ModuleType:
 
 
 def _simulated() -> dict[str, Any]:
-    found: dict[str, Any] = {name: _answering(None) for name in _NOTHING}
-    found |= {name: _answering(0) for name in _ZERO}
-    found |= {name: _setting(name) for name in _RECORDED}
+    simulated: dict[str, Any] = {name: _answering(None) for name in _NOTHING}
+    simulated |= {name: _answering(0) for name in _ZERO}
+    simulated |= {name: _setting(name) for name in _RECORDED}
     types_of_npu = {name: TensorType(name, dtype) for name, dtype in _TYPES.items()}
     know_types(types_of_npu)
-    found |= types_of_npu
-    found |= dict.fromkeys(("Stream", "Event", "StreamContext"), Stream)
-    found |= {name: _answering(Stream()) for name in ("current_stream", "default_stream")}
-    found["stream"] = lambda stream: stream if stream is not None else Stream()
-    found["matmul"] = types.SimpleNamespace(allow_hf32=False)
-    found["conv"] = types.SimpleNamespace(allow_hf32=True)
-    found["get_device_name"] = _answering("Ascend910B")
-    found["get_device_capability"] = _answering(None)
-    found["get_device_properties"] = _answering(types.SimpleNamespace(name="Ascend910B", total_memory=64 << 30))
-    found["mem_get_info"] = _answering((64 << 30, 64 << 30))
-    found["memory_summary"] = _answering("")
-    found["memory_stats"] = lambda device=None: {}
-    found["initial_seed"] = torch.initial_seed
-    found["get_rng_state_all"] = lambda: [torch.get_rng_state()]
-    found["set_rng_state_all"] = lambda states: torch.set_rng_state(states[0])
-    found["config"] = types.SimpleNamespace(allow_internal_format=True)
-    found["get_npu_overflow_flag"] = _answering(False)
-    found["get_sync_debug_mode"] = _answering(0)
-    found["default_generators"] = (torch.default_generator,)
-    found["is_current_stream_capturing"] = _answering(False)
-    return found
+    simulated |= types_of_npu
+    simulated |= dict.fromkeys(("Stream", "Event", "StreamContext"), Stream)
+    simulated |= {name: _answering(Stream()) for name in ("current_stream", "default_stream")}
+    simulated["stream"] = lambda stream: stream if stream is not None else Stream()
+    simulated["matmul"] = types.SimpleNamespace(allow_hf32=False)
+    simulated["conv"] = types.SimpleNamespace(allow_hf32=True)
+    simulated["get_device_name"] = _answering("Ascend910B")
+    simulated["get_device_capability"] = _answering(None)
+    simulated["get_device_properties"] = _answering(types.SimpleNamespace(name="Ascend910B", total_memory=64 << 30))
+    simulated["mem_get_info"] = _answering((64 << 30, 64 << 30))
+    simulated["memory_summary"] = _answering("")
+    simulated["memory_stats"] = lambda device=None: {}
+    simulated["initial_seed"] = torch.initial_seed
+    simulated["get_rng_state_all"] = lambda: [torch.get_rng_state()]
+    simulated["set_rng_state_all"] = lambda states: torch.set_rng_state(states[0])
+    simulated["config"] = types.SimpleNamespace(allow_internal_format=True)
+    simulated["get_npu_overflow_flag"] = _answering(False)
+    simulated["get_sync_debug_mode"] = _answering(0)
+    simulated["default_generators"] = (torch.default_generator,)
+    simulated["is_current_stream_capturing"] = _answering(False)
+    return simulated
 
 
 def _checked() -> dict[str, Callable[..., Any]]:
@@ -138,14 +138,14 @@ class TensorType:
         self.name, self.dtype = f"torch.npu.{name}", dtype
 
     def __call__(self, *args: Any) -> torch.Tensor:
-        if not args or all(isinstance(one, int) for one in args):
+        if not args or all(isinstance(argument, int) for argument in args):
             return torch.empty(args or 0, dtype=self.dtype, device=device.NAME)
         return torch.as_tensor(args[0], dtype=self.dtype).to(device.NAME)
 
 
 def know_types(types_of_npu: Mapping[str, TensorType]) -> None:
     """Let ``Tensor.type`` take these types, and their names."""
-    named = {one.name: one for one in types_of_npu.values()}
+    named = {tensor_type.name: tensor_type for tensor_type in types_of_npu.values()}
     original: Any = torch.Tensor.type
 
     def converted(self: torch.Tensor, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -153,7 +153,10 @@ def know_types(types_of_npu: Mapping[str, TensorType]) -> None:
         if isinstance(wanted, TensorType):
             return self.to(device.NAME, wanted.dtype)
         if dtype is None and self.device.type == device.NAME:
-            return next((one.name for one in named.values() if one.dtype is self.dtype), "torch.npu.Tensor")
+            return next(
+                (tensor_type.name for tensor_type in named.values() if tensor_type.dtype is self.dtype),
+                "torch.npu.Tensor",
+            )
         return original(self, dtype, *args, **kwargs)
 
     tensor: Any = torch.Tensor

@@ -73,7 +73,7 @@ def moved(value: Any) -> Any:
 def _moved(function: Callable[..., Any], numbered: bool) -> Callable[..., Any]:
     @functools.wraps(function)
     def replaced(*args: Any, **kwargs: Any) -> Any:
-        placed = [moved(one) if isinstance(one, (str, _original)) else one for one in args]
+        placed = [moved(argument) if isinstance(argument, (str, _original)) else argument for argument in args]
         if numbered:
             placed[1:] = [f"{device.NAME}:{one}" if type(one) is int else one for one in placed[1:]]
         named = {name: moved(one) if name in (*_ARGUMENTS, "backend") else one for name, one in kwargs.items()}

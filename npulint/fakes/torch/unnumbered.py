@@ -35,7 +35,7 @@ def _numbering(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         if device.numbers.count > 1:
-            args = tuple(_numbered(one) for one in args)
+            args = tuple(_numbered(argument) for argument in args)
             if kwargs.get("device") is not None:
                 kwargs["device"] = _numbered(kwargs["device"])
         return function(*args, **kwargs)

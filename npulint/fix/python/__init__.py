@@ -40,7 +40,9 @@ def plan_all(steps: Sequence[FixStep], text: Text) -> Plan:
             tree_of(text)
         elif step.verb in _ARGUMENTS:
             if number not in done:
-                same_call = [n for n, one in enumerate(steps) if one.verb in _ARGUMENTS and one.span == step.span]
+                same_call = [
+                    n for n, fix_step in enumerate(steps) if fix_step.verb in _ARGUMENTS and fix_step.span == step.span
+                ]
                 done.update(same_call)
                 tree = tree_of(text)
                 call = call_at(tree, tree.at(step.span))

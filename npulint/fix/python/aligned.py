@@ -29,7 +29,7 @@ def realigned(before: Tree, after: Tree, origin: Callable[[int], int]) -> list[E
 
 def _brackets(tree: Tree) -> list[Range]:
     """Multi-line brackets with an element in the first line, outer ones first."""
-    found: list[Range] = []
+    brackets: list[Range] = []
     open_: list[int] = []
     lexed = tree.lexed
     for start, end in zip(lexed.starts, lexed.ends, strict=True):
@@ -40,8 +40,8 @@ def _brackets(tree: Tree) -> list[Range]:
             begin = open_.pop()
             following = lexed.after(begin + 1)[0]
             if tree.line_of(begin) < tree.line_of(start) and tree.line_of(following) == tree.line_of(begin):
-                found.append((begin, start))
-    return sorted(found)
+                brackets.append((begin, start))
+    return sorted(brackets)
 
 
 def _shift(before: Tree, after: Tree, bracket: int, origin: int) -> int:

@@ -58,16 +58,16 @@ def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[FixStep]) -> l
 
 def _number(call: ast.Call, passed: Sequence[CallArgument], name: str, position: int) -> int | None:
     """The index of the argument with this name or position; None when it is certainly not passed."""
-    for number, one in enumerate(passed):
-        if isinstance(one, ast.keyword) and one.arg == name:
+    for number, node in enumerate(passed):
+        if isinstance(node, ast.keyword) and node.arg == name:
             return number
-    if any(isinstance(one, ast.Starred) for one in call.args[: position + 1]):
+    if any(isinstance(argument, ast.Starred) for argument in call.args[: position + 1]):
         raise FixRefused("starred")
     if 0 <= position < len(call.args):
         return passed.index(call.args[position])
     if any(keyword.arg is None for keyword in call.keywords):
         raise FixRefused("starred")
-    if position >= 0 and any(isinstance(one, ast.Starred) for one in call.args):
+    if position >= 0 and any(isinstance(argument, ast.Starred) for argument in call.args):
         raise FixRefused("starred")
     return None
 
@@ -83,7 +83,7 @@ def _movable(passed: Sequence[CallArgument], dropped: set[int]) -> None:
     """Raise `FixRefused` where removing an argument would shift later positional ones."""
     if dropped:
         kept = [
-            number for number, one in enumerate(passed) if number not in dropped and not isinstance(one, ast.keyword)
+            number for number, node in enumerate(passed) if number not in dropped and not isinstance(node, ast.keyword)
         ]
         if any(isinstance(passed[gone], ast.expr) and kept and kept[-1] > gone for gone in dropped):
             raise FixRefused("positional")
@@ -91,24 +91,24 @@ def _movable(passed: Sequence[CallArgument], dropped: set[int]) -> None:
 
 def _rewritten(tree: Tree, call: ast.Call, passed: Sequence[CallArgument], number: int, step: FixStep) -> list[Edit]:
     """The edits for a new value or name of an argument."""
-    one = passed[number]
+    node = passed[number]
     edits: list[Edit] = []
-    value = one.value if isinstance(one, ast.keyword) else one
+    value = node.value if isinstance(node, ast.keyword) else node
     if "to" in step.words:
-        start = tree.range(one)[0]
-        tree.tokens(one)
+        start = tree.range(node)[0]
+        tree.tokens(node)
         if any(
-            isinstance(other, ast.keyword) and other.arg == step.words["to"] for other in passed if other is not one
+            isinstance(other, ast.keyword) and other.arg == step.words["to"] for other in passed if other is not node
         ):
             raise FixRefused("argument")
-        if isinstance(one, ast.keyword):
+        if isinstance(node, ast.keyword):
             edits.append(tree.edit(start, start + len(step.words["name"]), step.words["to"]))
-        elif shares_parentheses(tree, one) or "value" in step.words:
-            raise FixRefused("generator" if shares_parentheses(tree, one) else "positional")
+        elif shares_parentheses(tree, node) or "value" in step.words:
+            raise FixRefused("generator" if shares_parentheses(tree, node) else "positional")
         elif any(isinstance(other, ast.expr) for other in passed[number + 1 :]):
             raise FixRefused("positional")
         else:
-            start = tree.outer(one)[0]
+            start = tree.outer(node)[0]
             edits.append(tree.edit(start, start, f"{step.words['to']}="))
     if "value" in step.words:
         if isinstance(value, ast.Starred):
@@ -126,7 +126,7 @@ def _relisted(
         if dropped:
             return [tree.edit(begin, end, ", ".join(added))]
         return [tree.edit(begin, begin, "("), tree.edit(end, end, f"), {', '.join(added)}")]
-    listed = ListElements(tree, tree.tokens(call), [_range(tree, one) for one in passed], begin, end)
+    listed = ListElements(tree, tree.tokens(call), [_range(tree, node) for node in passed], begin, end)
     return edits + listed.changed(dropped, added)
 
 

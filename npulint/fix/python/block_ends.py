@@ -16,7 +16,7 @@ def reached_end(tree: Tree, statement: ast.stmt, text: str) -> ast.stmt:
     """The last statement of the block of one. Raises `FixRefused` (``unreachable``) if that may not be reached, or if
     the block does not bind what a text reads as arguments of its calls."""
     block = tree.block(statement)
-    parts = [part for one in block for part in _own_parts(one)]
+    parts = [part for node in block for part in _own_parts(node)]
     top = isinstance(tree.parent(statement), ast.Module | ast.FunctionDef)
     if not top or any(map(_leaves, parts)):
         raise FixRefused("unreachable")
@@ -40,7 +40,7 @@ def _leaves(part: ast.AST) -> bool:
     """Whether the block may be left here without an exception."""
     if isinstance(part, ast.While):
         endless = isinstance(part.test, ast.Constant) and bool(part.test.value)
-        return endless and not any(isinstance(one, ast.Break) for one in ast.walk(part))
+        return endless and not any(isinstance(node, ast.Break) for node in ast.walk(part))
     if isinstance(part, ast.Call):
         return ast.unparse(part.func).rpartition(".")[2] in _ENDING or ast.unparse(part.func).endswith("app.run")
     return isinstance(part, ast.Return | ast.Yield | ast.YieldFrom)
@@ -48,4 +48,6 @@ def _leaves(part: ast.AST) -> bool:
 
 def _given(text: str) -> set[str]:
     calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
-    return {part.id for call in calls for one in call.args for part in ast.walk(one) if isinstance(part, ast.Name)}
+    return {
+        part.id for call in calls for argument in call.args for part in ast.walk(argument) if isinstance(part, ast.Name)
+    }

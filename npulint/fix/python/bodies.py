@@ -33,7 +33,7 @@ def _function(tree: Tree, node: ast.AST) -> ast.FunctionDef:
 
 def _only_parameter(function: ast.FunctionDef) -> str:
     given = function.args
-    names = [one.arg for one in (*given.posonlyargs, *given.args) if one.arg != "self"]
+    names = [node.arg for node in (*given.posonlyargs, *given.args) if node.arg != "self"]
     if len(names) != 1 or given.vararg or given.kwonlyargs or given.kwarg:
         raise FixRefused("argument")
     return names[0]

@@ -103,7 +103,7 @@ def _holds(tree: Tree, node: ast.AST, value: ast.AST) -> bool:
 def _given(tree: Tree, call: ast.Call, function: ast.FunctionDef, name: str | None, node: ast.AST) -> Iterator[str]:
     """The parameters of a function that get a name, or the expression itself."""
     positions = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-    given = [*zip(positions, call.args, strict=False), *((one.arg, one.value) for one in call.keywords)]
+    given = [*zip(positions, call.args, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
     for parameter, value in given:
         if parameter and (value is node or (name is not None and is_dotted(value) and tree.text(value) == name)):
             yield parameter
@@ -111,19 +111,19 @@ def _given(tree: Tree, call: ast.Call, function: ast.FunctionDef, name: str | No
 
 def _of_results(tree: Tree, function: ast.AST) -> Iterator[ast.Attribute]:
     """The attributes used of what a function returns."""
-    for _, _, one in tree.nodes:
+    for _, _, node in tree.nodes:
         if (
-            isinstance(one, ast.Call)
-            and isinstance(one.func, ast.Name)
-            and one.func.id == getattr(function, "name", "")
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == getattr(function, "name", "")
         ):
-            yield from _uses(tree, one)
+            yield from _uses(tree, node)
 
 
 def _of_name(function: ast.AST, name: str) -> Iterator[ast.Attribute]:
-    for one in ast.walk(function):
-        if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == name:
-            yield one
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
+            yield node
 
 
 def _bound_to(tree: Tree, node: ast.AST) -> str | None:
@@ -169,7 +169,8 @@ def _bindings(tree: Tree, name: str) -> list[ast.stmt]:
     return [
         node
         for _, _, node in tree.nodes
-        if isinstance(node, ast.Assign) and any(is_dotted(one) and tree.text(one) == name for one in node.targets)
+        if isinstance(node, ast.Assign)
+        and any(is_dotted(target) and tree.text(target) == name for target in node.targets)
     ]
 
 

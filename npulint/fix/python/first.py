@@ -17,8 +17,8 @@ def put_first(tree: Tree, statements: Sequence[str]) -> tuple[Edit, ...]:
     """The edits that place import statements, in order, before all but standard library imports. Raises `FixRefused`
     where one of them exists elsewhere."""
     known = [ast.dump(parsed(statement).body[0]) for statement in statements]
-    leading = [one for one in tree.module.body if imports(one) and not _is_future(one)]
-    existing = [ast.dump(one) for one in leading]
+    leading = [node for node in tree.module.body if imports(node) and not _is_future(node)]
+    existing = [ast.dump(node) for node in leading]
     if _in_time(leading, existing, known):
         return ()
     kept = 0
@@ -45,8 +45,8 @@ def _in_time(leading: Sequence[ast.stmt], existing: Sequence[str], known: Sequen
     if any(text not in existing for text in known):
         return False
     places = [existing.index(text) for text in known]
-    before = [one for one, text in zip(leading[: places[-1]], existing, strict=False) if text not in known]
-    return places == sorted(places) and all(_is_standard(one) for one in before)
+    before = [node for node, text in zip(leading[: places[-1]], existing, strict=False) if text not in known]
+    return places == sorted(places) and all(_is_standard(node) for node in before)
 
 
 def _is_standard(statement: ast.stmt) -> bool:

@@ -170,21 +170,21 @@ def _renamed_where_imported(tree: Tree, named: ast.AST, part: list[str], to: str
     if not _rooted_in_name(named):
         raise FixRefused("no-part")
     root = next(name for name, _ in _segments(tree, named))
-    found: list[Edit] = []
+    edits: list[Edit] = []
     for _, _, node in tree.nodes:
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             path = node.module.split(".")
             if root in (alias.asname or alias.name for alias in node.names) and _holds(path, part):
                 if path[-len(part) :] == part and len(node.names) > 1:
                     raise FixRefused("ambiguous")
-                found += _renamed_in(tree, _dotted_at(tree, tree.range(node)[0], node.module), part, to)
+                edits += _renamed_in(tree, _dotted_at(tree, tree.range(node)[0], node.module), part, to)
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.asname == root and _holds(alias.name.split("."), part):
-                    found += _renamed_in(tree, _dotted_at(tree, tree.range(alias)[0] - 1, alias.name), part, to)
-    if len(found) != 1:
-        raise FixRefused("no-part" if not found else "ambiguous")
-    return found
+                    edits += _renamed_in(tree, _dotted_at(tree, tree.range(alias)[0] - 1, alias.name), part, to)
+    if len(edits) != 1:
+        raise FixRefused("no-part" if not edits else "ambiguous")
+    return edits
 
 
 def _holds(path: list[str], part: list[str]) -> bool:

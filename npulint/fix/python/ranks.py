@@ -88,14 +88,16 @@ class _Training:
         loader = loaders[0]
         shuffle = next(key for key in loader.keywords if key.arg == "shuffle")
         statement = self._tree.parent(loader)
-        dataset = next((one.value for one in loader.keywords if one.arg == "dataset"), next(iter(loader.args), None))
-        given = {one.arg for one in loader.keywords}
+        dataset = next(
+            (keyword.value for keyword in loader.keywords if keyword.arg == "dataset"), next(iter(loader.args), None)
+        )
+        given = {keyword.arg for keyword in loader.keywords}
         if not _is_true(shuffle) or len(loader.args) > 2 or given & {"sampler", "batch_sampler", None}:
             raise FixRefused("ranks")
         if not isinstance(dataset, ast.Name) or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             raise FixRefused("ranks")
         target = statement.targets[0]
-        epochs = [one for one in self._nodes(ast.For) if _is_epochs(one)]
+        epochs = [node for node in self._nodes(ast.For) if _is_epochs(node)]
         if not isinstance(target, ast.Name) or len(epochs) != 1:
             raise FixRefused("ranks")
         first = self._tree.range(epochs[0].body[0])[0]
@@ -113,12 +115,12 @@ class _Training:
         """The edits that divide the batch among the ranks, as DataParallel does. Raises `FixRefused` where something
         else depends on its size."""
         (loader,) = self._shuffling()
-        keyword = next((one.value for one in loader.keywords if one.arg == "batch_size"), None)
+        keyword = next((node.value for node in loader.keywords if node.arg == "batch_size"), None)
         size = loader.args[1] if len(loader.args) > 1 else keyword
         if size is None:
             return []
         written = self._tree.text(size)
-        if not isinstance(size, ast.Constant) and any(self._depends(one, written) for _, _, one in self._tree.nodes):
+        if not isinstance(size, ast.Constant) and any(self._depends(node, written) for _, _, node in self._tree.nodes):
             raise FixRefused("ranks")
         plain = isinstance(size, ast.Constant | ast.Name | ast.Attribute | ast.Call | ast.Subscript)
         divided = f"{written if plain else f'({written})'} // {self._torch}.distributed.get_world_size()"
@@ -138,12 +140,15 @@ class _Training:
 
     def fetched_once(self) -> list[Edit]:
         """The edits that let rank 0 download data before the others read it."""
-        fetching = [one for _, _, one in self._tree.nodes if isinstance(one, ast.Call) and _downloads(one)]
+        fetching = [node for _, _, node in self._tree.nodes if isinstance(node, ast.Call) and _downloads(node)]
         if not fetching:
             return []
-        statements = [self._tree.statement(one) for one in fetching]
+        statements = [self._tree.statement(node) for node in fetching]
         block = self._tree.block(statements[0])
-        if any(one not in block for one in statements) or _routine(self._tree, statements[0]) is not self.routine:
+        if (
+            any(statement not in block for statement in statements)
+            or _routine(self._tree, statements[0]) is not self.routine
+        ):
             raise FixRefused("ranks")
         first = self._tree.range(min(statements, key=self._tree.range))[0]
         last = self._tree.range(max(statements, key=self._tree.range))[1]
@@ -158,7 +163,7 @@ class _Training:
     @property
     def prints(self) -> bool:
         """Whether the script itself prints."""
-        return any(isinstance(one, ast.Call) and _last(one) == "print" for _, _, one in self._tree.nodes)
+        return any(isinstance(node, ast.Call) and _last(node) == "print" for _, _, node in self._tree.nodes)
 
     def started(self) -> list[Edit]:
         """The edit that sets the device and starts the process group before all else."""
@@ -175,11 +180,13 @@ class _Training:
 
     def _shuffling(self) -> list[ast.Call]:
         """The loaders that shuffle, or may."""
-        loaders = [one for one in self._nodes(ast.Call) if _last(one) == "DataLoader"]
-        return [one for one in loaders if any(key.arg == "shuffle" and not _is_false(key) for key in one.keywords)]
+        loaders = [node for node in self._nodes(ast.Call) if _last(node) == "DataLoader"]
+        return [
+            loader for loader in loaders if any(key.arg == "shuffle" and not _is_false(key) for key in loader.keywords)
+        ]
 
     def _nodes(self, kind: type) -> list:  # type: ignore[type-arg]
-        return [one for one in inside(self.routine) if isinstance(one, kind)]
+        return [node for node in inside(self.routine) if isinstance(node, kind)]
 
 
 def _written_once(tree: Tree, routine: Routine) -> list[Edit]:
@@ -237,8 +244,8 @@ def _routine(tree: Tree, node: ast.AST) -> Routine:
 
 def _is_script(tree: Tree) -> bool:
     """Whether a file is started: it has code for that, or does its work at the level of the module."""
-    return any(isinstance(one, ast.If) and is_main(one) for one in tree.module.body) or any(
-        isinstance(one, ast.For | ast.Expr) for one in tree.module.body
+    return any(isinstance(node, ast.If) and is_main(node) for node in tree.module.body) or any(
+        isinstance(node, ast.For | ast.Expr) for node in tree.module.body
     )
 
 
@@ -270,7 +277,7 @@ def _saves(node: ast.AST) -> bool:
 
 def _downloads(call: ast.Call) -> bool:
     """Whether a call may download what it makes."""
-    return any(one.arg == "download" and not _is_false(one) for one in call.keywords)
+    return any(keyword.arg == "download" and not _is_false(keyword) for keyword in call.keywords)
 
 
 def _is_true(keyword: ast.keyword) -> bool:

@@ -71,12 +71,12 @@ def _takes_last_binding(text: Text, tree: Tree, ranges: list[Range]) -> bool:
 def _bindings(text: Text) -> dict[_Binding, list[Range]]:
     """The ranges of the nodes that bind a name in a scope."""
     tree = tree_of(text)
-    found: dict[_Binding, list[Range]] = {}
+    bindings: dict[_Binding, list[Range]] = {}
     for start, end, node in tree.nodes:
         binding = _binding(tree, node)
         if binding != _NOTHING:
-            found.setdefault(binding, []).append((start, end))
-    return found
+            bindings.setdefault(binding, []).append((start, end))
+    return bindings
 
 
 def _binding(tree: Tree, node: ast.AST) -> _Binding:
@@ -148,11 +148,13 @@ def _unbound(text: str) -> set[str] | None:
     while waiting:
         scope = waiting.pop()
         waiting += scope.get_children()
-        for one in scope.get_symbols():
-            if scope is not module and one.is_declared_global() and one.is_assigned():
-                assigned.add(one.get_name())
-            if one.is_referenced() and (one.is_global() or (scope is module and not _is_bound(one))):
-                found.add(one.get_name())
+        for get_symbol in scope.get_symbols():
+            if scope is not module and get_symbol.is_declared_global() and get_symbol.is_assigned():
+                assigned.add(get_symbol.get_name())
+            if get_symbol.is_referenced() and (
+                get_symbol.is_global() or (scope is module and not _is_bound(get_symbol))
+            ):
+                found.add(get_symbol.get_name())
     return found - assigned
 
 

@@ -27,8 +27,8 @@ def respelled(plan: Plan, text: Text, spelling: Spelling, neutral: bool) -> Plan
     """The edits and imports of a plan for one Python file, respelled. With `neutral`, edits that name no NPU stay.
     Raises `FixRefused`: ``changes-gpu`` for edits that do more than rename, ``npu-only`` for names that only an NPU
     has."""
-    requests = [one for one in plan.imports if one.statement != _IMPORT]
-    if any(_OF_NPU.search(one.statement) for one in requests):
+    requests = [import_request for import_request in plan.imports if import_request.statement != _IMPORT]
+    if any(_OF_NPU.search(request.statement) for request in requests):
         raise FixRefused("npu-only")
     renaming = [edit for edit in plan.edits if _OF_NPU.search(edit.text)]
     others = [edit for edit in plan.edits if edit not in renaming]
@@ -86,10 +86,10 @@ class _Respelling:
         if isinstance(holder, ast.pattern | ast.Subscript | ast.Expr):
             raise FixRefused("changes-gpu")  # a pattern, a type or key, a docstring
         begin, stop = self._after.range(node)
-        found = _PLAIN_STRING.fullmatch(self._after.source[begin:stop])
-        if found is None:
+        match = _PLAIN_STRING.fullmatch(self._after.source[begin:stop])
+        if match is None:
             raise FixRefused("changes-gpu")
-        self._put(begin, stop, self._after.apart(begin, stop, self._literal(found[2], found[3])))
+        self._put(begin, stop, self._after.apart(begin, stop, self._literal(match[2], match[3])))
 
     def _literal(self, quote: str, body: str) -> str:
         """The expression for a literal with names of the NPU."""
@@ -144,11 +144,11 @@ class _Respelling:
         after = self._after
         end = after.range(call)[1]
         start = after.range(node)[1] - len("npu")
-        if any(isinstance(one, ast.Starred) for one in call.args) or len(call.args) > 2:
+        if any(isinstance(argument, ast.Starred) for argument in call.args) or len(call.args) > 2:
             raise FixRefused("starred")
         if after.tokens_of(call).comment_in(start, end):
             raise FixRefused("comment")
-        given: dict[str | None, ast.expr] = {one.arg: one.value for one in call.keywords}
+        given: dict[str | None, ast.expr] = {keyword.arg: keyword.value for keyword in call.keywords}
         given.update(zip(("device", "non_blocking"), call.args, strict=False))
         if given.keys() - {"device", "non_blocking"}:
             raise FixRefused("argument")

@@ -37,7 +37,11 @@ def imports(statement: ast.stmt, package: str = "") -> bool:
         if isinstance(node, ast.If) and is_main(node):
             continue
         if isinstance(node, (*_BLOCKS, ast.ExceptHandler)):
-            waiting += [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt | ast.ExceptHandler)]
+            waiting += [
+                iter_child_node
+                for iter_child_node in ast.iter_child_nodes(node)
+                if isinstance(iter_child_node, ast.stmt | ast.ExceptHandler)
+            ]
     return False
 
 
@@ -54,14 +58,16 @@ def import_place(tree: Tree, package: str = "", own: str = "") -> tuple[int, boo
     it."""
     statement = None
     if package:
-        statement = next((one for one in tree.module.body if imports(one, package)), None)
+        statement = next((node for node in tree.module.body if imports(node, package)), None)
         statement = _plain(tree, statement, package) or statement
     if own:
-        others = (one for one in tree.module.body if isinstance(one, ast.Import | ast.ImportFrom) and imports(one, own))
+        others = (
+            node for node in tree.module.body if isinstance(node, ast.Import | ast.ImportFrom) and imports(node, own)
+        )
         first = next(others, None)
         if first is not None and (statement is None or first.lineno > statement.lineno):
             statement = first
-    future = [one for one in tree.module.body if isinstance(one, ast.ImportFrom) and one.module == "__future__"]
+    future = [node for node in tree.module.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     statement = statement or leading_import(tree) or (future[-1] if future else None)
     if statement is not None:
         return tree.line_end(_line_of_statements(tree, statement)), True
@@ -75,7 +81,7 @@ def _plain(tree: Tree, first: ast.stmt | None, package: str) -> ast.stmt | None:
         if not isinstance(statement, ast.Import | ast.ImportFrom):
             return None
         if isinstance(statement, ast.Import) and any(
-            (one.name, one.asname) == (package, None) for one in statement.names
+            (name.name, name.asname) == (package, None) for name in statement.names
         ):
             return statement
     return None
@@ -110,7 +116,7 @@ def _behind_head(tree: Tree) -> int:
 
 def _start(tree: Tree, statement: ast.stmt) -> int:
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min(tree.range(one)[0] for one in (statement, *decorators))
+    return min(tree.range(node)[0] for node in (statement, *decorators))
 
 
 def is_docstring(statement: ast.stmt) -> bool:
@@ -141,7 +147,7 @@ def put(tree: Tree, place: int, behind_import: bool, lines: str, spaced: bool) -
 def behind_imports(tree: Tree, text: str) -> Edit:
     """The edit that inserts statements after the imports at the head of a file."""
     place, behind = import_place(tree)
-    only_imports = all(isinstance(one, ast.Import | ast.ImportFrom) for one in ast.parse(text).body)
+    only_imports = all(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.parse(text).body)
     return put(tree, place, behind, text, not only_imports)
 
 

@@ -61,7 +61,7 @@ def deleted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
 def _emptied(tree: Tree, statement: ast.stmt, gone: Collection[ast.stmt] = ()) -> ast.stmt:
     """The outermost loop, condition, ``try`` or scope of names that has no effect without the statement (and those that
     are `gone`); the statement itself if there is none."""
-    while all(one is statement or one in gone for one in tree.block(statement)):
+    while all(node is statement or node in gone for node in tree.block(statement)):
         around = tree.parent(statement)
         if isinstance(around, ast.With) and _is_name_scope(around):
             statement = around
@@ -163,13 +163,13 @@ def without_all(tree: Tree, statements: Sequence[ast.stmt]) -> list[Edit]:
     gone = dict.fromkeys(statements)
     for statement in statements:
         block = tree.block(statement)
-        if statement in gone and all(one in gone for one in block):
+        if statement in gone and all(node in gone for node in block):
             outermost = _emptied(tree, statement, gone)
             if outermost is not statement:
-                gone = dict.fromkeys([*(one for one in gone if one not in block), outermost])
+                gone = dict.fromkeys([*(node for node in gone if node not in block), outermost])
     edits: list[Edit] = []
     for statement in gone:
-        lone = all(one in gone for one in tree.block(statement)) and tree.parent(statement) is not tree.module
+        lone = all(node in gone for node in tree.block(statement)) and tree.parent(statement) is not tree.module
         edits += without(tree, statement, lone and statement is tree.block(statement)[0])
     return edits
 
@@ -262,15 +262,15 @@ def _missing(tree: Tree, text: str) -> str:
     """The statements of a text without calls that the file makes already on its own or in a function, such as
     switches of which only one is set. Raises `FixRefused` if none is left."""
     blocks = [tree.module.body, *(node.body for _, _, node in tree.nodes if isinstance(node, _SCOPES[:2]))]
-    made = {ast.dump(one) for block in blocks for one in block if _is_call(one)}
+    made = {ast.dump(node) for block in blocks for node in block if _is_call(node)}
     statements = ast.parse(text).body
-    missing = [one for one in statements if not (_is_call(one) and ast.dump(one) in made)]
+    missing = [statement for statement in statements if not (_is_call(statement) and ast.dump(statement) in made)]
     if len(missing) == len(statements):
         return text
     if not missing:
         raise FixRefused("nothing")
     lines = text.split("\n")
-    return "\n".join("\n".join(lines[one.lineno - 1 : one.end_lineno]) for one in missing)
+    return "\n".join("\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in missing)
 
 
 def _is_call(statement: ast.stmt) -> bool:
@@ -287,12 +287,12 @@ def _outermost(tree: Tree, statement: ast.stmt) -> ast.stmt:
 
 def _outside(tree: Tree, statement: ast.stmt, context: str) -> ast.stmt:
     """The outermost ``with`` in its function that calls this context around a statement, otherwise the statement."""
-    found, around = statement, tree.parent(statement)
+    node, around = statement, tree.parent(statement)
     while isinstance(around, ast.stmt) and not isinstance(around, _SCOPES):
         if isinstance(around, ast.With) and any(_calls(item.context_expr, context) for item in around.items):
-            found = around
+            node = around
         around = tree.parent(around)
-    return found
+    return node
 
 
 def _calls(node: ast.expr, name: str) -> bool:
@@ -332,7 +332,7 @@ def _before(tree: Tree, statement: ast.stmt, text: str) -> Edit:
     start = tree.range(statement)[0]
     decorators: Sequence[ast.expr] = getattr(statement, "decorator_list", ())
     if decorators:
-        start = min(tree.lexed.before(tree.outer(one)[0])[0] for one in decorators)
+        start = min(tree.lexed.before(tree.outer(decorator)[0])[0] for decorator in decorators)
     if tree.leads(start):
         line = tree.line_start(start)
         return tree.edit(line, line, _indented(tree, text, start) + "\n")
@@ -354,7 +354,7 @@ def _behind(tree: Tree, statement: ast.stmt, text: str) -> Edit:
 def _simple(text: str) -> str:
     """One line of simple statements; raises `FixRefused` otherwise."""
     body = ast.parse(text).body
-    if "\n" in text or "#" in text or any(isinstance(one, _COMPOUND) for one in body):
+    if "\n" in text or "#" in text or any(isinstance(node, _COMPOUND) for node in body):
         raise FixRefused("one-line")
     return text
 

@@ -54,7 +54,7 @@ def _named(tree: Tree, node: ast.AST, word: str) -> Iterator[ast.AST]:
     if isinstance(node, ast.keyword):
         node = tree.parent(node)
     if word == "value":
-        yield from (root for one in _head_expressions(node) for root in _roots(tree, one))
+        yield from (root for head_expression in _head_expressions(node) for root in _roots(tree, head_expression))
     elif isinstance(node, ast.Call):
         if word.isdigit() and int(word) < len(node.args):
             before = node.args[: int(word)]

@@ -47,21 +47,21 @@ class Tree:
     @cached_property
     def _holders(self) -> dict[ast.AST, Holder]:
         """From each node but the module to what holds it; parents before children, in text order."""
-        found: dict[ast.AST, Holder] = {}
+        holders: dict[ast.AST, Holder] = {}
         stack: list[tuple[ast.AST, Holder | None]] = [(self.module, None)]
         while stack:
             node, holder = stack.pop()
             if holder is not None:
-                found[node] = holder
+                holders[node] = holder
             stack += reversed(list(_held_by(node)))
-        return found
+        return holders
 
     @cached_property
     def _exact(self) -> dict[Range, list[ast.AST]]:
-        found: dict[Range, list[ast.AST]] = {}
+        exact: dict[Range, list[ast.AST]] = {}
         for start, end, node in self.nodes:
-            found.setdefault((start, end), []).append(node)
-        return found
+            exact.setdefault((start, end), []).append(node)
+        return exact
 
     # -- places ---------------------------------------------------------------------------------
 

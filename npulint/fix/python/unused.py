@@ -40,9 +40,11 @@ def without_unused(before: Tree, after: Tree, exported: Callable[[str], bool]) -
     old, new = read_names(before.module), read_names(after.module)
     had = {one.name for one in _imported(before.module)}
     found: dict[ast.Import | ast.ImportFrom, set[int]] = {}
-    for one in _imported(after.module):
-        if not new[one.name] and (_is_lost(one, after, old, exported) if one.name in had else one.origin in _ADDED):
-            found.setdefault(one.statement, set()).add(one.number)
+    for imported in _imported(after.module):
+        if not new[imported.name] and (
+            _is_lost(imported, after, old, exported) if imported.name in had else imported.origin in _ADDED
+        ):
+            found.setdefault(imported.statement, set()).add(imported.number)
     edits: list[Edit] = []
     for statement, gone in found.items():
         if len(gone) == len(statement.names):
@@ -115,7 +117,7 @@ def _needless(before: Tree, after: Tree) -> Sequence[Edit]:
 
 
 def _is_adapter(node: ast.AST) -> bool:
-    return isinstance(node, ast.Import) and [(one.name, one.asname) for one in node.names] == [("torch_npu", None)]
+    return isinstance(node, ast.Import) and [(name.name, name.asname) for name in node.names] == [("torch_npu", None)]
 
 
 def _words(node: ast.AST) -> list[str]:

@@ -24,7 +24,7 @@ def graph_programs(
 
 def _program(path: str, graph: Graph, programs: Sequence[Program], context: Context, target: Target) -> Program:
     facts = graph_facts(path, graph, context, target)
-    near = [one for one in programs if graph.framework in (one.fact.framework, "onnx")]
+    near = [program for program in programs if graph.framework in (program.fact.framework, "onnx")]
     index = Index([table(facts), *tables_of(near)])
     return Program(path, context.project.root, [path], index, _fact(graph, facts, near))
 

@@ -30,12 +30,12 @@ def run(settings: Settings, host: Host, lang: str) -> int:
     changed, suppressed, failed = set[str](), 0, dict[str, Refusal]()
     for _ in range(_ROUNDS):
         result = host.watched(host.run, settings, lang)
-        found = visible(result, ReportView(lang=lang, shown_from=settings.shown_from(settings.format)))
-        added = add_ignores((one for one in found if one.path not in failed), settings.paths)
+        findings = visible(result, ReportView(lang=lang, shown_from=settings.shown_from(settings.format)))
+        added = add_ignores((finding for finding in findings if finding.path not in failed), settings.paths)
         if not added.files:
             break
         failed |= write_all(FixResult(added.files, [], [], result))
-        changed |= {one.path for one in added.files} - failed.keys()
+        changed |= {file.path for file in added.files} - failed.keys()
         suppressed += sum(one for path, one in added.suppressed.items() if path not in failed)
     _tell_failed(failed, host, lang)
     if not settings.quiet:
@@ -57,7 +57,7 @@ def _told(suppressed: int, files: int, added: AddedIgnores, lang: str) -> str:
     lines = [count(lang, "ignores.added", suppressed, files=where) if suppressed else say(lang, "ignores.none")]
     if added.left:
         lines.append(count(lang, "ignores.left", len(added.left)))
-        lines += [_place(one) for one in added.left[:_LISTED]]
+        lines += [_place(finding) for finding in added.left[:_LISTED]]
         if len(added.left) > _LISTED:
             lines.append(f"  {count(lang, 'group.more', len(added.left) - _LISTED)}")
     return "".join(f"{line}\n" for line in lines)

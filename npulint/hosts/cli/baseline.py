@@ -21,24 +21,24 @@ def update_baseline(result: RunResult, settings: Settings, host: Host) -> bool:
     lang = settings.language()
     if settings.write_baseline and settings.prune_baseline:
         raise ConfigError([say(lang, "bad.combination", one="--write-baseline", other="--prune-baseline")])
-    known = result.baseline
-    if known is None:
+    baseline = result.baseline
+    if baseline is None:
         raise ConfigError([say(lang, "baseline.none")])
     if settings.write_baseline:
-        _write(known, result, settings, host)
+        _write(baseline, result, settings, host)
     elif settings.prune_baseline:
-        save_baseline(known.path, [*known.active, *known.stale, *known.not_evaluated], lang)
+        save_baseline(baseline.path, [*baseline.active, *baseline.stale, *baseline.not_evaluated], lang)
         if not settings.quiet:
-            host.warn(count(lang, "baseline.pruned", _total(known.fixed), path=known.path))
-    elif known.fixed and not settings.quiet:
-        host.warn(count(lang, "baseline.fixed", _total(known.fixed), path=known.path))
+            host.warn(count(lang, "baseline.pruned", _total(baseline.fixed), path=baseline.path))
+    elif baseline.fixed and not settings.quiet:
+        host.warn(count(lang, "baseline.fixed", _total(baseline.fixed), path=baseline.path))
     return settings.write_baseline
 
 
 def _write(known: Baseline, result: RunResult, settings: Settings, host: Host) -> None:
     lang = settings.language()
     place = EntryBuilder(os.path.dirname(known.path), FileLines(settings.piped(), settings.boundary()))
-    added = [place.entry(one) for one in result.findings]
+    added = [place.entry(finding) for finding in result.findings]
     entries = [*merged_entries([*known.active, *added]), *known.not_evaluated]
     save_baseline(known.path, entries, lang)
     total, removed = _total(entries), _total(known.fixed)

@@ -28,9 +28,11 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         single = {name: value for name, value in options.items() if name != "watch"}
         return watch(settings, lambda: run(words, single, host, lang), host)
     if settings.show_files:
-        found = discover(settings.paths, settings.discovery())
+        discovery = discover(settings.paths, settings.discovery())
         host.write(
-            "".join(f"{path}\n" for path in sorted({leading(file.path) for file in found.files if file.kind != "data"}))
+            "".join(
+                f"{path}\n" for path in sorted({leading(file.path) for file in discovery.files if file.kind != "data"})
+            )
         )
         return 0
     if settings.reference:
@@ -46,7 +48,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
 
         return fix(settings, host, lang)
     result = with_comparison(host.watched(host.run, settings, lang), settings, host)
-    if settings.against and not any(one.changes for one in result.runs):
+    if settings.against and not any(run_summary.changes for run_summary in result.runs):
         host.warn(say(lang, "runs.not-compared", path=escape_control_chars(settings.against)))
     shapes = {settings.format, *(name for name, _ in settings.output)}
     if settings.show_fixes or shapes & _WITH_EDITS:

@@ -97,11 +97,11 @@ def compare_settings(settings: Settings, options: _OPTIONS, reference: str) -> S
 
 def _entries(words: list[str] | bool | None, lang: str) -> tuple[tuple[str, str], ...]:
     """The pairs of entry scripts on the command line. Raises `NpulintError` for anything that is no pair."""
-    found = []
+    entries = []
     for word in words if isinstance(words, list) else []:
         for text in word.split(","):
             reference, is_pair, migrated = text.strip().partition("=")
             if not (reference and is_pair and migrated):
                 raise NpulintError(say(lang, "compare.entry.form", text=escape_control_chars(text)))
-            found.append((reference, migrated))
-    return tuple(found)
+            entries.append((reference, migrated))
+    return tuple(entries)

@@ -41,8 +41,8 @@ def run(words: list[str], options: Options, host: Host, lang: str) -> int:
         deep = float(_seconds(options, lang)) if options.get("deep") else None
         snapshot = take(Machine(environ=host.environ), _text(options, "python"), deep, lang)
     other = _text(options, "compare")
-    found = judge(snapshot, load_catalogue(settings.checks, whole=False), lang)
-    report = Report(snapshot, found, differences(snapshot, _read(other, lang)) if other else None)
+    findings = judge(snapshot, load_catalogue(settings.checks, whole=False), lang)
+    report = Report(snapshot, findings, differences(snapshot, _read(other, lang)) if other else None)
     dump = _text(options, "dump")
     if dump:
         warning = save(dump, lambda _: [encoded(snapshot)], host.environ, lang)
@@ -50,14 +50,14 @@ def run(words: list[str], options: Options, host: Host, lang: str) -> int:
     host.write(rendered(report, shape, lang))
     for other_shape, path in further:
         deliver(rendered(report, other_shape, lang), path, host, lang)
-    return 1 if worst(found) in _FAILS else 0
+    return 1 if worst(findings) in _FAILS else 0
 
 
 def _further(words: list[str] | bool, lang: str) -> Sequence[tuple[str, str]]:
     """The additional reports: format and file."""
     try:
-        found: Sequence[tuple[str, str]] = from_words(DOCTOR_OUTPUT, words if isinstance(words, list) else [], lang)
-        return found
+        further: Sequence[tuple[str, str]] = from_words(DOCTOR_OUTPUT, words if isinstance(words, list) else [], lang)
+        return further
     except InvalidOption as refused:
         raise ConfigError([f"--output: {text}" for text in refused.texts]) from refused
 

@@ -33,10 +33,10 @@ def run(words: list[str], options: Options, host: Host, lang: str) -> int:
     if shape == "xlsx" and is_terminal(host.stdout):
         raise NpulintError(say(lang, "effort.xlsx-to-file"))
     result = host.watched(host.run, settings, lang)
-    found = estimate(result)
-    host.put(_rendered(shape, found, result, settings, host))
+    effort = estimate(result)
+    host.put(_rendered(shape, effort, result, settings, host))
     for name, path in further:
-        deliver(_rendered(name, found, result, settings, host), path, host, lang)
+        deliver(_rendered(name, effort, result, settings, host), path, host, lang)
     warn_of_nothing(result, settings, host)
     return 2 if fruitless(result, settings) else 0
 
@@ -81,7 +81,7 @@ def _shape(given: list[str] | bool, lang: str) -> str:
 def _further(words: list[str] | bool, lang: str) -> Sequence[tuple[str, str]]:
     """The additional reports: format and file."""
     try:
-        found: Sequence[tuple[str, str]] = from_words(EFFORT_OUTPUT, words if isinstance(words, list) else [], lang)
-        return found
+        further: Sequence[tuple[str, str]] = from_words(EFFORT_OUTPUT, words if isinstance(words, list) else [], lang)
+        return further
     except InvalidOption as refused:
         raise ConfigError([f"--output: {text}" for text in refused.texts]) from refused

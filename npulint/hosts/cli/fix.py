@@ -93,8 +93,8 @@ def _only_one(settings: Settings) -> None:
 def _tell_refused(fixed: FixResult, failed: Mapping[str, Refusal], settings: Settings, host: Host) -> None:
     """Name on standard error each file that was not written, and each link with fixes."""
     lang = settings.language()
-    for one in failed.values():
-        text = say(lang, "fixes.not-written", path=one.path, detail=reason(one, lang))
+    for refusal in failed.values():
+        text = say(lang, "fixes.not-written", path=refusal.path, detail=reason(refusal, lang))
         host.warn(say(lang, "error", text=text))
     links = {path: one for one in fixed.refused if one.reason == "link" for path in one.files or (one.path,)}
     for path in sorted(links.keys() - failed.keys()):
@@ -103,7 +103,7 @@ def _tell_refused(fixed: FixResult, failed: Mapping[str, Refusal], settings: Set
 
 def _pass_on(fixed: FixResult, source: bytes, settings: Settings, host: Host) -> int:
     """Write the source from standard input, fixed or not, to standard output; the report goes elsewhere."""
-    after = next((one.after for one in fixed.files if one.path == settings.stdin_filename), source)
+    after = next((file.after for file in fixed.files if file.path == settings.stdin_filename), source)
     host.put(after)
     settings = msgspec.structs.replace(settings, stdin=after)
     print_reports = reports_to_files if settings.fix_only else report

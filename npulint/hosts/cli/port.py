@@ -56,7 +56,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         host.warn(say(lang, "port.next", path=leading(path)))
     if failed:
         return 2
-    return int(any(one.finding.severity == "error" for one in plan.left))
+    return int(any(open_finding.finding.severity == "error" for open_finding in plan.left))
 
 
 def _of_checks(options: dict[str, list[str] | bool]) -> dict[str, list[str] | bool]:
@@ -113,8 +113,8 @@ def _write(plan: PortPlan, host: Host, lang: str) -> bool:
     from npulint.report.fix_summary import why
 
     failed = write_files(plan.fixes, host, lang)
-    for one in failed.values():
-        host.warn(say(lang, "error", text=say(lang, "fixes.not-written", path=one.path, detail=why(one, lang))))
+    for refusal in failed.values():
+        host.warn(say(lang, "error", text=say(lang, "fixes.not-written", path=refusal.path, detail=why(refusal, lang))))
     done = len(plan.files) - len(failed)
     if done:
         host.warn(say(lang, "port.written", files=count(lang, "port.files", done)))

@@ -27,7 +27,7 @@ def with_ranks(
         for key in set(map(_key, judge(graph))):
             having.setdefault(key, []).extend(numbers)
     every = {number for numbers, _ in ranks for number in numbers}
-    return [_said(one, sorted(having.get(_key(one), ())), every, lang) for one in kept]
+    return [_said(finding, sorted(having.get(_key(finding), ())), every, lang) for finding in kept]
 
 
 def _key(one: Finding) -> _Key:

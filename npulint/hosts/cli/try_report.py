@@ -47,7 +47,7 @@ def reported(outcome: Outcome, settings: Settings, host: Host, near: str, progra
     )
     static = source_check(near, settings, host)
     if settings.torch_port == "transfer":  # the run redirects CUDA, which the code does not say
-        left = [one for one in static.findings if one.topic != "device_cuda"]
+        left = [finding for finding in static.findings if finding.topic != "device_cuda"]
         static = msgspec.structs.replace(static, findings=left)
     result = joined(live, static, ended, settings, explained)
     result = msgspec.structs.replace(
@@ -81,14 +81,14 @@ def joined(live: LiveResult, static: RunResult, ended: Ended, settings: Settings
     """The findings of the run; where the source check reports the same, its finding, confirmed."""
     lang, result = settings.language(), live.report
     catalogue = load_catalogue(settings.checks, whole=False)
-    known = {id(one) for one in static.findings}
+    known = {id(finding) for finding in static.findings}
     merged, _ = merge_graph_findings([*static.findings, *result.findings], (), catalogue, lang)
-    kept = [one for one in merged if of_graph(one) or id(one) not in known]
+    kept = [finding for finding in merged if of_graph(finding) or id(finding) not in known]
     lines = {os.path.realpath(path): frozenset(numbers) for path, numbers in ended.lines.items()}
     run = Run(live.step, lines, ended.place if ended.how == "error" else "", result.findings)
     step = joined_step(run, static, kept, catalogue, explained, lang)
     step = msgspec.structs.replace(step, ended=_sentences((*try_notes(ended, lang), _how(ended, lang)), lang))
-    ordered = sorted(kept, key=lambda one: (one.path, one.span, one.code))
+    ordered = sorted(kept, key=lambda finding: (finding.path, finding.span, finding.code))
     return msgspec.structs.replace(result, findings=ordered, step=step)
 
 

@@ -55,7 +55,7 @@ def _reported(
         target = {**settings.target, "tensorflow": outcome.report.version}
         settings = msgspec.structs.replace(settings, target=target)
     static = source_check(near, settings, host)
-    places = {one.path: os.path.abspath(local(one.path)) for one in static.findings}
+    places = {finding.path: os.path.abspath(local(finding.path)) for finding in static.findings}
     places = {path: place for path, place in places.items() if place in outcome.report.lines}
     live = judged_outcome(outcome, f"npulint try {program}", settings, static.findings, places)
     if not outcome.graphs and not ended.known and not live.findings:
@@ -110,4 +110,4 @@ def _row(run: Run, place: str, lang: str) -> tuple[str, ...]:
 
 
 def _shapes(shapes: Sequence[Sequence[int]]) -> str:
-    return ", ".join("(" + ", ".join(map(str, one)) + ")" for one in shapes)
+    return ", ".join("(" + ", ".join(map(str, shape)) + ")" for shape in shapes)

@@ -27,15 +27,15 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     shape = list_format(options, lang)
     settings = load([], known_options(options), host.environ)
     lang = settings.language()
-    found = fitting(words, settings)
+    fitting_releases = fitting(words, settings)
     if shape == "json":
-        rows = [one.releases for one in found.stacks]
+        rows = [stack.releases for stack in fitting_releases.stacks]
         host.write(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n")
-        for sentence in _missing(found.missing, lang):
+        for sentence in _missing(fitting_releases.missing, lang):
             host.warn(sentence)
     else:
-        host.write(_table(found, lang))
-    return 0 if found.stacks else 1
+        host.write(_table(fitting_releases, lang))
+    return 0 if fitting_releases.stacks else 1
 
 
 class FittingReleases(msgspec.Struct, frozen=True):
@@ -59,10 +59,14 @@ def fitting(words: Sequence[str], settings: Settings) -> FittingReleases:
 
 def _requirement(word: str, lang: str) -> tuple[str, str]:
     """Package and specifier of ``torch==2.7.1``; raises `NpulintError` for another text or an unknown package."""
-    found = conda_requirement(word)
-    if found is None or found[0] not in COLUMNS or (found[1] and specifier_of(found[1], found[0]) is None):
+    requirement = conda_requirement(word)
+    if (
+        requirement is None
+        or requirement[0] not in COLUMNS
+        or (requirement[1] and specifier_of(requirement[1], requirement[0]) is None)
+    ):
         raise NpulintError(say(lang, "versions.word", word=word, packages=", ".join(COLUMNS)))
-    return found
+    return requirement
 
 
 def release_lines(found: FittingReleases, lang: str, most: int | None = None) -> list[str]:
@@ -70,7 +74,7 @@ def release_lines(found: FittingReleases, lang: str, most: int | None = None) ->
     if not found.stacks:
         return [say(lang, "versions.none"), *_missing(found.missing, lang)]
     heads = tuple(_TITLES.get(package, package) for package in COLUMNS)
-    rows = [tuple(_cell(one.releases[package], package) for package in COLUMNS) for one in found.stacks[:most]]
+    rows = [tuple(_cell(stack.releases[package], package) for package in COLUMNS) for stack in found.stacks[:most]]
     return [line[2:] for line in aligned(heads, rows)]
 
 

@@ -79,5 +79,5 @@ def _library(lang: str) -> Changes:
         from watchfiles import watch
     except ImportError as error:
         raise NpulintError(say(lang, "watch.missing")) from error
-    found: Changes = watch
-    return found
+    library: Changes = watch
+    return library

@@ -115,7 +115,7 @@ class Proposer(msgspec.Struct, frozen=True):
         file = self.files(path)
         places, end = TextPositions(file.lines, self.encoding), line_end(file.text)
         ordered = sorted(edits, key=lambda edit: edit.span)
-        return [TextEdit(places.range(one.span), one.text.replace("\n", end)) for one in ordered]
+        return [TextEdit(places.range(edit.span), edit.text.replace("\n", end)) for edit in ordered]
 
 
 def meets(one: Span, other: Span) -> bool:

@@ -62,19 +62,25 @@ def known_checks(folders: tuple[str, ...], lang: str) -> tuple[Named, ...]:
         catalogue = load_catalogue(folders)
     except CatalogueError:
         catalogue = load_catalogue()
-    named = [Named(one.name, one.code, one.text[lang].title) for one in catalogue.checks]
-    return (*named, *(Named(one.name, one.code, say(lang, f"title.{one.name}")) for one in ENGINE_RULES))
+    named = [Named(check.name, check.code, check.text[lang].title) for check in catalogue.checks]
+    return (
+        *named,
+        *(
+            Named(engine_rule.name, engine_rule.code, say(lang, f"title.{engine_rule.name}"))
+            for engine_rule in ENGINE_RULES
+        ),
+    )
 
 
 def listed_names(before: str) -> tuple[str, list[str]] | None:
     """The beginning of a name at the end of `before`, the text of a line up to the cursor, and the names that the
     comment lists already; None outside of the list of a suppression comment."""
-    found = _LIST.search(before)
-    if found is None:
+    match = _LIST.search(before)
+    if match is None:
         return None
-    word = _NAME.search(found[1])
+    word = _NAME.search(match[1])
     begun = word[0] if word is not None else ""
-    rest = found[1].removesuffix(begun)
+    rest = match[1].removesuffix(begun)
     return begun, [name for name in re.split(r"[,\s]+", rest) if name]
 
 
@@ -83,8 +89,12 @@ def completions(
 ) -> list[lsp.CompletionItem]:
     """The names of checks that may follow; those with findings on this line or the next one first, then those of the
     file. `begun` is what `span` contains, `listed` are the names that the comment has."""
-    near = {one.name for one in here if one.span.line <= line <= one.span.end_line or one.span.line == line + 1}
-    in_file = {one.name for one in here}
+    near = {
+        finding.name
+        for finding in here
+        if finding.span.line <= line <= finding.span.end_line or finding.span.line == line + 1
+    }
+    in_file = {finding.name for finding in here}
     taken = {name.casefold() for name in listed}
     items = []
     for check in checks:

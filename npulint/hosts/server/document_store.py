@@ -229,7 +229,7 @@ class DocumentStore:
             if touched:
                 self._engine.touched(touched)
 
-        answer = await self._answer(lambda: self._engine.check([one.path for one in seen]), prepare)
+        answer = await self._answer(lambda: self._engine.check([snapshot.path for snapshot in seen]), prepare)
         if answer is None:
             await asyncio.sleep(QUICK)  # there may be more edits
             return
@@ -252,12 +252,12 @@ class DocumentStore:
             if self._requested:
                 return
             self._progress(number, len(paths))
-            one = await self._answer(partial(self._engine.check, [path]))
-            if one is None:
+            engine_answer = await self._answer(partial(self._engine.check, [path]))
+            if engine_answer is None:
                 return
-            found.update(one.findings)
-            failures += one.failures
-            problems = one.problems
+            found.update(engine_answer.findings)
+            failures += engine_answer.failures
+            problems = engine_answer.problems
         self._around = False
         self._apart = found
         self.answer = msgspec.structs.replace(
@@ -290,8 +290,8 @@ class DocumentStore:
         if self.client.scope == "workspace":
             self._apart.update(answer.findings)
         self.answer = msgspec.structs.replace(answer, findings=self._apart | answer.findings)
-        for one in seen:
-            document = self.documents.get(one.uri)
-            if document is not None and document.version == one.version:
-                self.results[one.uri] = StoredResult(one, answer.findings.get(one.path, ()))
+        for snapshot in seen:
+            document = self.documents.get(snapshot.uri)
+            if document is not None and document.version == snapshot.version:
+                self.results[snapshot.uri] = StoredResult(snapshot, answer.findings.get(snapshot.path, ()))
         self._on_answer(self.answer)

@@ -83,10 +83,10 @@ def unsaved(path: str, text: str) -> bytes | None:
 
 def _stored(path: str) -> DecodedSource | None:
     try:
-        found = decode(read_regular(path, _LIMIT), path, path.endswith(".py"))
+        decoded_source = decode(read_regular(path, _LIMIT), path, path.endswith(".py"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, DecodedSource) else None
+    return decoded_source if isinstance(decoded_source, DecodedSource) else None
 
 
 def _plain(text: str) -> str:

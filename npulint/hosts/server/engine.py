@@ -130,8 +130,10 @@ class Engine:
                 answer.settings[path] = home.settings
                 if path not in answer.near:
                     self._evaluate(home, path, answer)
-        found = [one for some in (*self._problems.values(), *self._refusals.values()) for one in some]
-        answer.problems = list(dict.fromkeys(found))
+        config_problems = [
+            config_problem for some in (*self._problems.values(), *self._refusals.values()) for config_problem in some
+        ]
+        answer.problems = list(dict.fromkeys(config_problems))
         return answer
 
     def _counts(self, path: str) -> bool:
@@ -201,10 +203,10 @@ def _below(path: str, folder: str) -> bool:
 
 def _candidates(folder: str, config: str) -> list[str]:
     """The configuration files that may cause a problem, closest first."""
-    found = [os.path.abspath(config)] if config else []
+    candidates = [os.path.abspath(config)] if config else []
     while True:
-        found += [os.path.join(folder, name) for name in CONFIG_FILES]
+        candidates += [os.path.join(folder, name) for name in CONFIG_FILES]
         parent = os.path.dirname(folder)
         if parent == folder:
-            return found
+            return candidates
         folder = parent

@@ -83,17 +83,19 @@ async def initialized(ls: Server, params: lsp.InitializedParams) -> None:
 
 def _registrations(ls: Server) -> list[lsp.Registration]:
     workspace = ls.capabilities.workspace
-    found = []
+    registrations = []
     if workspace is not None:
         watch, settings = workspace.did_change_watched_files, workspace.did_change_configuration
         if watch is not None and watch.dynamic_registration:
             watchers = [lsp.FileSystemWatcher(glob_pattern=pattern) for pattern in _WATCHED]
             options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers=watchers)
-            found.append(lsp.Registration("npulint-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
+            registrations.append(lsp.Registration("npulint-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
         if settings is not None and settings.dynamic_registration:
             registration = lsp.DidChangeConfigurationRegistrationOptions(section="npulint")
-            found.append(lsp.Registration("npulint-settings", lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, registration))
-    return found
+            registrations.append(
+                lsp.Registration("npulint-settings", lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, registration)
+            )
+    return registrations
 
 
 async def _request_settings(ls: Server) -> bool:
@@ -200,7 +202,7 @@ def _configures(path: str, ls: Server) -> bool:
     """Whether a file affects how others are checked: configuration, ignore files, or a check of the user."""
     if os.path.basename(path) in _CONFIGURING:
         return True
-    folders = {os.path.abspath(one) for settings in ls.store.answer.settings.values() for one in settings.checks}
+    folders = {os.path.abspath(check) for settings in ls.store.answer.settings.values() for check in settings.checks}
     return any(path == folder or path.startswith(os.path.join(folder, "")) for folder in folders)
 
 

@@ -42,7 +42,7 @@ def offers(finding: Finding, text_of: TextOf) -> list[Offer]:
 
 def all_safe(findings: Sequence[Finding], text_of: TextOf) -> Sequence[Edit]:
     """All safe, compatible fixes of the findings of one file, without those that change other files."""
-    fixable = [one for one in findings if one.fix.edits or one.fix.changes]
+    fixable = [finding for finding in findings if finding.fix.edits or finding.fix.changes]
     if not fixable:
         return ()
     from npulint.fix.code_actions import DecodedFiles, safe_edits

@@ -27,7 +27,7 @@ def named_at(line: str, column: int) -> tuple[str, int, int] | None:
 
 def as_markdown(findings: Sequence[Finding], lang: str, title: Callable[[str], RulePage | None]) -> str:
     """Findings as Markdown: title, message, rationale and advice."""
-    return "\n\n---\n\n".join(_section(one, lang, title(one.code)) for one in findings)
+    return "\n\n---\n\n".join(_section(finding, lang, title(finding.code)) for finding in findings)
 
 
 def _section(finding: Finding, lang: str, page: RulePage | None) -> str:

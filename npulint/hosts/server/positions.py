@@ -24,8 +24,8 @@ def split(text: str) -> list[str]:
 
 def line_end(text: str) -> str:
     """The line end of a text, that of its first line."""
-    found = _END.search(text)
-    return found[0] if found else "\n"
+    match = _END.search(text)
+    return match[0] if match else "\n"
 
 
 def units(text: str, encoding: str) -> int:
@@ -83,9 +83,9 @@ class TextPositions:
 
 def replaced(text: str, lsp_range: Range, new: str, encoding: str) -> str:
     """`text` with an LSP range replaced by `new`."""
-    found = list(_END.finditer(text))
-    starts = [0, *(one.end() for one in found)]
-    ends = [*(one.start() for one in found), len(text)]
+    matches = list(_END.finditer(text))
+    starts = [0, *(match.end() for match in matches)]
+    ends = [*(match.start() for match in matches), len(text)]
 
     def offset(position: Position) -> int:
         if position.line >= len(starts):

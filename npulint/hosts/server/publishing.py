@@ -27,7 +27,7 @@ def shown_elsewhere(
     for path, some in findings.items():
         if path in opened or (scope == "errors" and path not in near):
             continue
-        kept = [one for one in some if scope == "workspace" or one.severity == "error"]
+        kept = [finding for finding in some if scope == "workspace" or finding.severity == "error"]
         if kept:
             chosen[path] = kept
     return chosen

@@ -51,7 +51,7 @@ async def workspace_diagnostic(ls: Server, params: lsp.WorkspaceDiagnosticParams
     ls.publisher.only(())
     await ls.store.settled()
     screen = ls.screen()
-    known = {one.uri: one.value for one in params.previous_result_ids}
+    known = {previous_result_id.uri: previous_result_id.value for previous_result_id in params.previous_result_ids}
     items = {item.uri: item for item in (*screen.elsewhere(), *screen.opened())}
     gone = [PublishedDiagnostics(uri, None, []) for uri in known if uri not in items]
     return lsp.WorkspaceDiagnosticReport(items=[_report(item, known) for item in (*items.values(), *gone)])
@@ -73,16 +73,16 @@ async def code_action(ls: Server, params: lsp.CodeActionParams) -> list[lsp.Code
     if result is None or ls.store.stale(uri):
         return []
     proposer = _proposer(ls, result)
-    found: list[lsp.CodeAction | lsp.Command] = []
+    action: list[lsp.CodeAction | lsp.Command] = []
     if _is_requested(lsp.CodeActionKind.QuickFix, params.context.only):
         requested = _requested(ls, result, params)
         shown = ls.screen().diagnostics(requested)
         for finding, diagnostic in zip(requested, shown, strict=True):  # in a thread: long files take time
-            found += await asyncio.to_thread(proposer.for_finding, finding, diagnostic)
+            action += await asyncio.to_thread(proposer.for_finding, finding, diagnostic)
     if _is_requested(FIX_ALL, params.context.only):
         everything = await asyncio.to_thread(proposer.fix_all, result.findings)
-        found += [everything] if everything is not None else []
-    return found
+        action += [everything] if everything is not None else []
+    return action
 
 
 def _is_requested(kind: str, only: Sequence[str] | None) -> bool:
@@ -105,12 +105,14 @@ def _proposer(ls: Server, result: StoredResult) -> Proposer:
     versioned = edits is not None and bool(edits.document_changes)
     settings = ls.store.answer.settings.get(result.seen.path)
     screen = ls.screen()
-    by_path = {one.seen.path: one for one in ls.store.results.values()}
+    by_path = {stored_result.seen.path: stored_result for stored_result in ls.store.results.values()}
 
     def file(path: str) -> EditableFile:
-        known = by_path.get(os.path.abspath(path))
-        if known is not None:
-            return EditableFile(known.seen.uri, known.seen.version, known.seen.text, known.seen.lines)
+        stored_result = by_path.get(os.path.abspath(path))
+        if stored_result is not None:
+            return EditableFile(
+                stored_result.seen.uri, stored_result.seen.version, stored_result.seen.text, stored_result.seen.lines
+            )
         lines = screen.sight(os.path.abspath(path))[2]
         return EditableFile(uri_of(os.path.abspath(path)), None, "\n".join(lines), lines)
 

@@ -23,8 +23,10 @@ Mark = tuple[str, int]
 
 def read_examples(fields: Fields, node: YamlNode) -> tuple[Example, ...]:
     """The examples in file order."""
-    found = [_example(fields, item, f"examples[{place}]") for place, item in enumerate(fields.items(node, "examples"))]
-    return tuple(example for example in found if example is not None)
+    examples = [
+        _example(fields, item, f"examples[{place}]") for place, item in enumerate(fields.items(node, "examples"))
+    ]
+    return tuple(example for example in examples if example is not None)
 
 
 def _example(fields: Fields, node: YamlNode, what: str) -> Example | None:
@@ -54,8 +56,8 @@ def _fixed(fields: Fields, keys: Keys, files: dict[str, str], what: str) -> dict
     """The expected files after fixes, by name: changed or new ones."""
     body = keys["fixed"]
     if isinstance(body, Mapping):
-        found, _ = _several(fields, body, f"{what}.fixed")
-        return found
+        fixed, _ = _several(fields, body, f"{what}.fixed")
+        return fixed
     if len(files) != 1:
         fields.problem(body, f"{what}: 'fixed' must name its files, because the example has several")
         return {}
@@ -97,12 +99,12 @@ def _folder(fields: Fields, node: YamlNode, what: str, prefix: str, files: dict[
         name = prefix + _DEFAULT_FILE
         files[name], marks = _text(fields, node, name, what)
         return list(marks)
-    found: list[Mark] = []
+    folder: list[Mark] = []
     for key, value in fields.open_mapping(node, what).values():
         if name := _name(fields, key, what):
             files[prefix + name], marks = _text(fields, value, prefix + name, f"{what}.{name}", empty=True)
-            found += marks
-    return found
+            folder += marks
+    return folder
 
 
 def _text(fields: Fields, node: YamlNode, name: str, what: str, empty: bool = False) -> tuple[str, tuple[Mark, ...]]:

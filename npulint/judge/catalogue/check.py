@@ -273,7 +273,9 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):
 
     def told_once(self, scope: str) -> frozenset[str]:
         """The codes of the checks that are reported once per "program" or "project"."""
-        return self.once(("told once", scope), lambda: frozenset(one.code for one in self.checks if one.once == scope))
+        return self.once(
+            ("told once", scope), lambda: frozenset(check.code for check in self.checks if check.once == scope)
+        )
 
     def with_opt_in(self) -> Catalogue:
         """The catalogue whose opt-in checks run as all others do, to test their examples; the same each time, because

@@ -40,15 +40,15 @@ def collect(files: Sequence[CheckFile], alone: bool = False) -> Catalogue:
             items[source.family].append(parse_item(read_file(source), source.path, source.name, compared))
         else:
             parsed.append(parse_check(read_file(source), source.path, source.family, source.name))
-    parsed += [one for table in tables.values() for one in table.checks]
+    parsed += [check for table in tables.values() for check in table.checks]
     for result in parsed:
         problems += result.problems
     problems += [problem for table in tables.values() for problem in table.problems]
     problems += [*_clashes(parsed, retired), *_twice(tables)]
     checks = sorted((result.check for result in parsed if result.check is not None), key=lambda check: check.code)
     problems += [] if alone else _unreported(tables, checks)
-    for found in (*items[FOLDER], *items[PRETUNING]):
-        problems += found.problems or ([] if alone else _strangers(found, checks))
+    for parsed_item in (*items[FOLDER], *items[PRETUNING]):
+        problems += parsed_item.problems or ([] if alone else _strangers(parsed_item, checks))
     if problems:
         raise CatalogueError(problems)
     listed, pretuning = _ordered(items[FOLDER]), _ordered(items[PRETUNING])
@@ -59,7 +59,10 @@ def collect(files: Sequence[CheckFile], alone: bool = False) -> Catalogue:
 
 
 def _ordered(parsed: Sequence[ParsedItem]) -> list[ItemDefinition]:
-    return sorted((one.item for one in parsed if one.item is not None), key=lambda item: (item.order, item.name))
+    return sorted(
+        (parsed_item.item for parsed_item in parsed if parsed_item.item is not None),
+        key=lambda item: (item.order, item.name),
+    )
 
 
 def _foreign(parsed: Sequence[Parsed]) -> set[str]:
@@ -85,27 +88,34 @@ def _strangers(parsed: ParsedItem, checks: Sequence[Check]) -> list[CataloguePro
 
 def _twice(tables: Mapping[str, messages.MessageTable]) -> list[CatalogueProblem]:
     """Problems for log messages that occur in several entries, by table path."""
-    found: list[CatalogueProblem] = []
+    catalogue_problems: list[CatalogueProblem] = []
     places: dict[str, str] = {}
     for path, table in tables.items():
         for message in table.messages:
             if message.id in places:
                 text = f"the message '{message.id}' belongs to {places[message.id]}"
-                found.append(CatalogueProblem(path, message.line, 1, text))
+                catalogue_problems.append(CatalogueProblem(path, message.line, 1, text))
             places.setdefault(message.id, f"{path}:{message.line}")
-    return found
+    return catalogue_problems
 
 
 def _unreported(tables: Mapping[str, messages.MessageTable], checks: Sequence[Check]) -> list[CatalogueProblem]:
     """Problems for entries without a code whose name is not that of a check file."""
     names = {check.name for check in checks} | {""}
-    lost = [(path, one) for path, table in tables.items() for one in table.messages if one.finding not in names]
-    return [CatalogueProblem(path, one.line, 1, f"{one.id}: there is no check '{one.finding}'") for path, one in lost]
+    lost = [
+        (path, message) for path, table in tables.items() for message in table.messages if message.finding not in names
+    ]
+    return [
+        CatalogueProblem(
+            path, message_entry.line, 1, f"{message_entry.id}: there is no check '{message_entry.finding}'"
+        )
+        for path, message_entry in lost
+    ]
 
 
 def _retired(source: CheckFile, problems: list[CatalogueProblem]) -> dict[str, str]:
     """The retired codes in a list, each with its place."""
-    found: dict[str, str] = {}
+    retired: dict[str, str] = {}
     text = read_file(source).decode("utf-8", "replace")
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.startswith("#"):
@@ -114,13 +124,13 @@ def _retired(source: CheckFile, problems: list[CatalogueProblem]) -> dict[str, s
         if match is None:
             problems.append(CatalogueProblem(source.path, number, 1, "a line must begin with a code"))
         else:
-            found[match[1]] = f"{source.path}:{number}"
-    return found
+            retired[match[1]] = f"{source.path}:{number}"
+    return retired
 
 
 def _clashes(results: Sequence[Parsed], retired: dict[str, str]) -> list[CatalogueProblem]:
     """Problems for duplicate codes and names, and reused retired codes."""
-    found: list[CatalogueProblem] = []
+    catalogue_problems: list[CatalogueProblem] = []
     codes: dict[str, str] = {}
     names: dict[str, str] = {}
     for result in results:
@@ -130,13 +140,13 @@ def _clashes(results: Sequence[Parsed], retired: dict[str, str]) -> list[Catalog
         line, column = result.code_at
         if check.code in retired:
             message = f"code: {check.code} is retired ({retired[check.code]}); a code is never used again"
-            found.append(CatalogueProblem(result.path, line, column, message))
+            catalogue_problems.append(CatalogueProblem(result.path, line, column, message))
         if check.code in codes:
             message = f"code: {check.code} belongs to {codes[check.code]}"
-            found.append(CatalogueProblem(result.path, line, column, message))
+            catalogue_problems.append(CatalogueProblem(result.path, line, column, message))
         if check.name in names:
             message = f"the name '{check.name}' belongs to {names[check.name]}"
-            found.append(CatalogueProblem(result.path, 1, 1, message))
+            catalogue_problems.append(CatalogueProblem(result.path, 1, 1, message))
         codes.setdefault(check.code, result.path)
         names.setdefault(check.name, result.path)
-    return found
+    return catalogue_problems

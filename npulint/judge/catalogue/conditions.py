@@ -24,13 +24,13 @@ def read_condition(fields: Fields, node: YamlNode, what: str, allowed: frozenset
     if not isinstance(node, Mapping):
         fields.problem(node, f"{what}: a list is not a condition; write {{one_of: […]}}")
         return None
-    found: dict[str, Any] = {}
+    condition: dict[str, Any] = {}
     for name, (key, value) in fields.open_mapping(node, what).items():
         if name not in OPERATORS:
             fields.problem(key, f"{what}: unknown operator '{name}'{suggestion(name, OPERATORS)}")
         else:
-            found[name] = _operand(fields, name, value, f"{what}: {name}", allowed)
-    return found
+            condition[name] = _operand(fields, name, value, f"{what}: {name}", allowed)
+    return condition
 
 
 def _operand(fields: Fields, name: str, node: YamlNode, what: str, allowed: frozenset[str]) -> Any:

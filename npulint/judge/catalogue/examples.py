@@ -84,8 +84,8 @@ def _outcomes(
     check: Check, number: int, example: Example, findings: Sequence[Finding], stable: set[str]
 ) -> list[Outcome]:
     expected = {ReportedLine(name, line, check.code) for name, line in example.expect}
-    found = {ReportedLine(f.path, f.span.line, f.code) for f in findings if f.code == check.code}
-    missing, noisy = expected - found, found - expected
+    reported_lines = {ReportedLine(f.path, f.span.line, f.code) for f in findings if f.code == check.code}
+    missing, noisy = expected - reported_lines, reported_lines - expected
     if not example.bad:
         noisy |= {ReportedLine(f.path, f.span.line, f.code) for f in findings if _intrudes(f, check, example, stable)}
     wrong = [("missing", missing), ("noisy", noisy)]
@@ -131,7 +131,7 @@ def run_item_examples(items: Sequence[ItemDefinition], review: Review) -> list[O
             reviewed = review(example.files, example.target)
             entry = ENTRY if ENTRY in example.files else next((p.entry for p in reviewed), ENTRY)
             listed = next((p.checklist for p in reviewed if p.entry == entry), ())
-            answer = next((one for one in listed if one.item == item.key), None)
+            answer = next((checklist_item for checklist_item in listed if checklist_item.item == item.key), None)
             outcomes.append(_item_outcome("readiness", item, number, example, answer))
     return outcomes
 
@@ -145,7 +145,7 @@ def run_pretuning_examples(items: Sequence[ItemDefinition], compare: Compare) ->
             comparison = compare(example.files, example.target)
             pairs = comparison.pairs if comparison is not None else ()
             listed = next((pair.items for pair in pairs if pair.migrated.endswith(ENTRY)), ())
-            answer = next((_answer(one) for one in listed if one.item == item.key), None)
+            answer = next((_answer(compared_item) for compared_item in listed if compared_item.item == item.key), None)
             outcomes.append(_item_outcome("pretuning", item, number, example, answer))
     return outcomes
 

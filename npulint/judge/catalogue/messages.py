@@ -96,10 +96,10 @@ def parse_table(data: bytes, path: str) -> MessageTable:
     own = ("code", *_USUAL, *_PARTS, *_AS_WRITTEN, "where", "examples")
     for key, entry in fields.open_mapping(tree, "the table").values():
         keys = fields.mapping(entry, key.text, ("messages",), () if key.text == UNREPORTED else own)
-        found = _messages(fields, keys["messages"], key.text) if "messages" in keys else []
-        messages += found
-        if found and keys.keys() - {"messages"}:
-            checks.append(read_check(_check(fields, keys, key, found), path, RUN, key.text))
+        message_entries = _messages(fields, keys["messages"], key.text) if "messages" in keys else []
+        messages += message_entries
+        if message_entries and keys.keys() - {"messages"}:
+            checks.append(read_check(_check(fields, keys, key, message_entries), path, RUN, key.text))
     return MessageTable(tuple(checks), tuple(messages), tuple(fields.problems))
 
 
@@ -204,10 +204,12 @@ def _texts_of(fields: Fields, node: YamlNode, what: str) -> tuple[str, ...]:
 
 def _numbers(fields: Fields, node: YamlNode, what: str) -> tuple[str, ...]:
     """The numbers of errors, which have six digits."""
-    found = tuple(one.text if isinstance(one, YamlScalar) else "" for one in fields.items(node, what))
-    if not all(len(one) == 6 and one.isdecimal() for one in found):
+    numbers = tuple(
+        yaml_scalar.text if isinstance(yaml_scalar, YamlScalar) else "" for yaml_scalar in fields.items(node, what)
+    )
+    if not all(len(one) == 6 and one.isdecimal() for one in numbers):
         fields.problem(node, f"{what} must be a list of numbers of six digits")
-    return found
+    return numbers
 
 
 def _raw(fields: Fields, node: YamlNode, what: str) -> str:
@@ -221,7 +223,7 @@ def _raw(fields: Fields, node: YamlNode, what: str) -> str:
 def _check(fields: Fields, keys: Keys, key: YamlScalar, messages: list[MessageEntry]) -> Mapping:
     values: Keys = {name: keys.get(name, _text(key, usual)) for name, usual in _USUAL.items()}
     values |= {name: keys[name] for name in ("code", *_AS_WRITTEN) if name in keys}
-    names = Sequence(tuple(_text(key, one.id) for one in messages), key.line, key.column)
+    names = Sequence(tuple(_text(key, message.id) for message in messages), key.line, key.column)
     where = keys.get("where", _mapping(key, {"leads": _text(key, "yes")}))
     values["find"] = _mapping(key, {"run_event": names, "where": where})
     values["text"] = _texts(fields, keys, key)
@@ -253,7 +255,9 @@ def _example(fields: Fields, node: YamlNode, what: str) -> YamlNode:
 
 
 def _log(fields: Fields, node: YamlNode, what: str) -> YamlScalar:
-    lines = [one.text if isinstance(one, YamlScalar) else "" for one in fields.items(node, what)]
+    lines = [
+        yaml_scalar.text if isinstance(yaml_scalar, YamlScalar) else "" for yaml_scalar in fields.items(node, what)
+    ]
     for one in fields.items(node, what):
         if not isinstance(one, YamlScalar):
             fields.problem(one, f"{what}: a line of a log must be text")

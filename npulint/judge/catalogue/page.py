@@ -81,7 +81,10 @@ class CheckPage:
             *([(label("runs"), label("opt-in"))] if check.opt_in else []),
             (label("since"), f"{check.since} ({word(check.status, self.lang)})"),
             *([(label("confirmed"), self.confirmed())] if self.confirmed() else []),
-            (label("fix"), label("comma").join(word(one, self.lang) for one in applicabilities(check))),
+            (
+                label("fix"),
+                label("comma").join(word(applicability, self.lang) for applicability in applicabilities(check)),
+            ),
         ]
 
     def severity(self) -> str:

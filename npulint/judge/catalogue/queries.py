@@ -104,26 +104,26 @@ class QueryReader:
         return names
 
     def _attributes(self, name: str, kind: Kind, node: YamlNode, what: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        attributes: dict[str, Any] = {}
         for attribute, (key, value) in self.fields.open_mapping(node, f"{what}.where").items():
             if attribute not in kind.attributes:
                 hint = suggestion(attribute, kind.attributes)
                 self.fields.problem(key, f"{what}.where: '{name}' has no attribute '{attribute}'{hint}")
             else:
                 allowed = kind.attributes[attribute]
-                found[attribute] = read_condition(self.fields, value, f"{what}.where.{attribute}", allowed)
-        return found
+                attributes[attribute] = read_condition(self.fields, value, f"{what}.where.{attribute}", allowed)
+        return attributes
 
     def _arguments(self, name: str, kind: Kind, node: YamlNode, what: str) -> dict[str, Any]:
         if not kind.arguments:
             self.fields.problem(node, f"{what}: '{name}' has no arguments")
             return {}
-        found: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for argument, (key, value) in self.fields.open_mapping(node, f"{what}.args").items():
             if not _ARGUMENT.match(argument):
                 self.fields.problem(key, f"{what}.args: '{argument}' is not a name, a position or name|position")
-            found[argument] = read_condition(self.fields, value, f"{what}.args.{argument}")
-        return found
+            arguments[argument] = read_condition(self.fields, value, f"{what}.args.{argument}")
+        return arguments
 
     def _inactive(self, keys: Keys, what: str, condition: bool) -> bool:
         if "active" in keys:

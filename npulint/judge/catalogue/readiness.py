@@ -84,16 +84,16 @@ def _number(fields: Fields, node: YamlNode) -> int:
 
 
 def _texts(fields: Fields, node: YamlNode) -> dict[str, ItemText]:
-    found = {}
+    texts = {}
     for lang, block in fields.mapping(node, "text", LANGUAGES).items():
         keys = fields.mapping(block, f"text.{lang}", ("title", "look"))
         parts = {part: " ".join(fields.text(value, f"text.{lang}.{part}").split()) for part, value in keys.items()}
         if lang == "zh":
             parts = {part: unfolded(text) for part, text in parts.items()}
-        found[lang] = ItemText(parts.get("title", ""), parts.get("look", ""))
-        if len(found[lang].title) > LONGEST_TITLE:
+        texts[lang] = ItemText(parts.get("title", ""), parts.get("look", ""))
+        if len(texts[lang].title) > LONGEST_TITLE:
             fields.problem(block, f"text.{lang}.title has more than {LONGEST_TITLE} characters")
-    return found
+    return texts
 
 
 def _fails(fields: Fields, node: YamlNode) -> Failing:
@@ -107,7 +107,7 @@ def _fails(fields: Fields, node: YamlNode) -> Failing:
 
 
 def _examples(fields: Fields, node: YamlNode) -> tuple[ItemExample, ...]:
-    found = []
+    item_examples = []
     for place, item in enumerate(fields.items(node, "examples")):
         what = f"examples[{place}]"
         known = (*ANSWERS, UNUSED, ABSENT)
@@ -117,5 +117,5 @@ def _examples(fields: Fields, node: YamlNode) -> tuple[ItemExample, ...]:
             fields.problem(item, f"{what} must have one of {', '.join(known)}")
             continue
         files, marks = read_files(fields, keys, answers[0], what)
-        found.append(ItemExample(answers[0], files, read_target(fields, keys, what), marks))
-    return tuple(found)
+        item_examples.append(ItemExample(answers[0], files, read_target(fields, keys, what), marks))
+    return tuple(item_examples)

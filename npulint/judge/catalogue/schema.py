@@ -214,7 +214,7 @@ def _range(fields: Fields, node: YamlNode, what: str) -> str:
 
 
 def _references(fields: Fields, node: YamlNode) -> tuple[Reference, ...]:
-    found = []
+    references = []
     for place, item in enumerate(fields.items(node, "references")):
         what = f"references[{place}]"
         keys = fields.mapping(item, what, ("title",), ("source",))
@@ -222,5 +222,5 @@ def _references(fields: Fields, node: YamlNode) -> tuple[Reference, ...]:
         source = fields.text(keys["source"], f"{what}.source") if "source" in keys else ""
         if source and not _SOURCE.match(source):
             fields.problem(keys["source"], f"{what}.source: '{source}' is neither an address nor owner/repo:path")
-        found.append(Reference(title, source))
-    return tuple(found)
+        references.append(Reference(title, source))
+    return tuple(references)

@@ -33,17 +33,17 @@ _COMPOSED = {
 def read_texts(fields: Fields, node: YamlNode, find: Query, once: bool = False) -> dict[str, CheckText]:
     """The texts by language; `find`, and whether the check reports several places `once`, decide which placeholders are
     valid."""
-    found: dict[str, CheckText] = {}
+    texts: dict[str, CheckText] = {}
     places: dict[str, Keys] = {}
     for lang, block in fields.mapping(node, "text", LANGUAGES).items():
         places[lang] = fields.mapping(block, f"text.{lang}", _PARTS)
-        found[lang] = _language(fields, places[lang], lang)
+        texts[lang] = _language(fields, places[lang], lang)
     for part in ("message", "why", "fix"):
         if all(part in places.get(lang, {}) for lang in LANGUAGES):
-            _agree(fields, places["zh"][part], part, found)
+            _agree(fields, places["zh"][part], part, texts)
             counts = _COUNTS if once else frozenset()
-            _fillable(fields, places["en"][part], part, getattr(found["en"], part), find, counts)
-    return found
+            _fillable(fields, places["en"][part], part, getattr(texts["en"], part), find, counts)
+    return texts
 
 
 def placeholders(text: str) -> frozenset[str]:
@@ -87,12 +87,14 @@ def _meant(names: frozenset[str], lang: str) -> frozenset[str]:
 def _fillable(fields: Fields, place: YamlNode, part: str, text: str, find: Query, counts: frozenset[str]) -> None:
     """Report what is meant as a placeholder and that not every found fact fills: misspelt ones, and names that are no
     attribute and no argument of it."""
-    for spelling, one in sorted(dict(written(text)).items()):
-        wrong = "" if one is None else problem(one.name, one.form)
+    for spelling, placeholder in sorted(dict(written(text)).items()):
+        wrong = "" if placeholder is None else problem(placeholder.name, placeholder.form)
         if wrong:
             fields.problem(place, f"text.en.{part}: {{{spelling}}}: {wrong}")
-        if one is None or (one.name not in _ALWAYS | counts and not _filled(one, find)):
-            fields.problem(place, f"text.en.{part}: nothing fills {{{spelling if one is None else one.name}}}")
+        if placeholder is None or (placeholder.name not in _ALWAYS | counts and not _filled(placeholder, find)):
+            fields.problem(
+                place, f"text.en.{part}: nothing fills {{{spelling if placeholder is None else placeholder.name}}}"
+            )
 
 
 def _filled(one: Placeholder, find: Query) -> bool:

@@ -21,15 +21,15 @@ def estimate(result: RunResult) -> Effort:
     """The effort that the findings of a run mean, without those that comments or the baseline accept."""
     edits: dict[Place, bool] = {}
     decisions: set[tuple[str, str]] = set()
-    for one in result.findings:
-        if one.topic in _NO_CODE:
+    for finding in result.findings:
+        if finding.topic in _NO_CODE:
             continue
-        safe = _edited(one)
+        safe = _edited(finding)
         for place, is_safe in safe.items():
             edits[place] = edits.get(place, True) and is_safe
-        if needs_decision(one):
-            places = {(path, span.line) for path, span in map(place_of, covered(one))}
-            decisions |= {(path, one.code) for path, _ in places - safe.keys()}
+        if needs_decision(finding):
+            places = {(path, span.line) for path, span in map(place_of, covered(finding))}
+            decisions |= {(path, finding.code) for path, _ in places - safe.keys()}
     return counted(edits.items(), decisions)
 
 
@@ -40,16 +40,18 @@ def counted(edits: Iterable[tuple[Place, bool]], decisions: Iterable[tuple[str, 
         (automatic if safe else review)[path] += 1
     for path, _ in decisions:
         decide[path] += 1
-    found = [_file(path, automatic[path], review[path], decide[path]) for path in automatic | review | decide]
-    found.sort(key=lambda one: (-one.hours.likely, -one.by_hand.likely, one.path))
+    file_efforts = [_file(path, automatic[path], review[path], decide[path]) for path in automatic | review | decide]
+    file_efforts.sort(
+        key=lambda file_effort: (-file_effort.hours.likely, -file_effort.by_hand.likely, file_effort.path)
+    )
     return Effort(
         automatic.total(),
         review.total(),
         decide.total(),
-        sum(one.lines for one in found),
-        _sum(one.hours for one in found),
-        _sum(one.by_hand for one in found),
-        tuple(found),
+        sum(file_effort.lines for file_effort in file_efforts),
+        _sum(file_effort.hours for file_effort in file_efforts),
+        _sum(file_effort.by_hand for file_effort in file_efforts),
+        tuple(file_efforts),
     )
 
 
@@ -91,5 +93,9 @@ def _hours(lines: float) -> Hours:
 
 
 def _sum(some: Iterable[Hours]) -> Hours:
-    found = list(some)
-    return Hours(sum(one.likely for one in found), sum(one.low for one in found), sum(one.high for one in found))
+    hourses = list(some)
+    return Hours(
+        sum(hours.likely for hours in hourses),
+        sum(hours.low for hours in hourses),
+        sum(hours.high for hours in hourses),
+    )

@@ -19,7 +19,7 @@ _LOOKS_OPEN = lazy_compile(r"\{((?:count|files|name)[:}])")
 def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
     """`text` with ``{captures}`` replaced by values of the fact, ``{count}`` and ``{files}`` by `counts`; unknown ones
     become ``?``."""
-    return substitute(text, lambda one: _counted(one, counts) or capture(one, fact))
+    return substitute(text, lambda placeholder: _counted(placeholder, counts) or capture(placeholder, fact))
 
 
 def with_open_places(text: str, fact: Fact) -> str:

@@ -91,17 +91,17 @@ def changes(
     fixes: list[CompiledFix], facts: list[Fact], program: Program, candidates: Candidates, lang: str
 ) -> tuple[tuple[FixEdit, ...], str]:
     """The fixes of the facts that a finding covers, where a rule matches, and the first reason why one gets none."""
-    found, because = [], ""
+    fix_edits, because = [], ""
     for fact in facts:
         for fix in fixes:
             change = fix.change(fact, program, candidates)
             reason = "" if change is not None else fix.reason(fact, program, candidates, lang)
             if change is not None:
-                found.append(change)
+                fix_edits.append(change)
             if change is not None or reason:
                 because = because or reason
                 break
-    return tuple(found), because
+    return tuple(fix_edits), because
 
 
 def _answer(query: CompiledQuery, fact: Fact, kinds: frozenset[str], candidates: Candidates) -> Answer:
@@ -126,10 +126,10 @@ def _step(
 ) -> FixStep | None:
     at = fact
     if place is not None:
-        found = candidates.found(place)
-        if not found:
+        facts = candidates.found(place)
+        if not facts:
             return None
-        at = min(found, key=lambda one: _distance(one, fact))
+        at = min(facts, key=lambda one: _distance(one, fact))
     if not at.is_editable:
         return None
     words = {}

@@ -50,7 +50,7 @@ def evaluate(
     chips = chips or target_chips(target)
     ready = _check_set(catalogue, program.fact.framework, _family(program))
     candidates = ready.candidates(program)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     demoted: list[Demoted] = []
     reported: list[ReportedCheck] = []
     for compiled in ready.concerned(candidates):
@@ -69,16 +69,16 @@ def evaluate(
         role = roles.get(program.entry)
         finder = _Finder(compiled.fixes, related, candidates, program, lang, role)
         for loud, part in _by_reach(check, ours, program):
-            found += [one for one, _ in finder.findings(loud, part)] if part else []
+            findings += [finding for finding, _ in finder.findings(loud, part)] if part else []
         alike = ours if role is None else ours + others.get(role, [])  # a benchmark is ready or not by itself
         if alike:
             reported.append(ReportedCheck(check, alike, own if check is not own else None))
         for other, apart in others.items():
             if other not in check.except_in and not (other == "unused" and check.category == "performance"):
-                demoted += [Demoted(check, other, *one) for one in finder.findings(check.in_role(other), apart)]
+                demoted += [Demoted(check, other, *finding) for finding in finder.findings(check.in_role(other), apart)]
     listed = ready.items if _listed(program, roles) else []
     items = [item for item in listed if applies(item.item.applies, program, target, chips)]
-    return ProgramVerdict(found, demoted, checklist(items, program, candidates, reported, lang))
+    return ProgramVerdict(findings, demoted, checklist(items, program, candidates, reported, lang))
 
 
 def _family(program: Program) -> str:

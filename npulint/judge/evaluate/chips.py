@@ -77,7 +77,7 @@ def _names(chips: tuple[str, ...]) -> frozenset[str]:
 
 def _limited(check: Check, lang: str) -> Check:
     listed = say(lang, "list.and").join(in_order(_names(check.applies.soc)))
-    text = {key: _on(one, say(lang, "on.chips", chips=listed)) for key, one in check.text.items()}
+    text = {key: _on(check_text, say(lang, "on.chips", chips=listed)) for key, check_text in check.text.items()}
     return msgspec.structs.replace(check.as_note(), text=text)
 
 

@@ -33,13 +33,13 @@ def grouped(demoted: Iterable[Demoted]) -> list[Finding]:
 
 def _united(group: list[Demoted]) -> Finding:
     first = group[0].finding
-    facts = {(fact.path, fact.span): fact for one in group for fact in one.facts}
+    facts = {(fact.path, fact.span): fact for demoted in group for fact in demoted.facts}
     own = facts.pop((first.path, first.span), group[0].facts[0])
     if len(group) == 1 or not facts:
         return first
-    places = [Related(one.path, one.span, one.name) for one in (own, *facts.values())]
-    known = {(one.path, one.span) for one in places}
-    listed = {(one.path, one.span): one for demoted in group for one in demoted.finding.related}
-    more = tuple(one for place, one in listed.items() if place not in known)
+    places = [Related(fact.path, fact.span, fact.name) for fact in (own, *facts.values())]
+    known = {(place.path, place.span) for place in places}
+    listed = {(related.path, related.span): related for demoted in group for related in demoted.finding.related}
+    more = tuple(related for place, related in listed.items() if place not in known)
     plain = msgspec.structs.replace(first, related=more, places=1, fix=Fix(first.fix.text))
     return covering(plain, places)

@@ -14,8 +14,8 @@ _ORDER = ("import", "configuration", "start")
 def joined(uses: Iterable[FrameworkUse]) -> list[FrameworkUse]:
     """What is seen in several projects as one."""
     found: dict[tuple[str, str], FrameworkUse] = {}
-    for one in uses:
-        add(found, one)
+    for use in uses:
+        add(found, use)
     return sorted(found.values(), key=_rank)
 
 

@@ -23,11 +23,15 @@ def frameworks_seen(files: Sequence[FileFacts]) -> list[FrameworkUse]:
     paths = {posixpath.basename(file.path) for file in files if file.code is not None}
     found: dict[tuple[str, str], FrameworkUse] = {}
     for file in files:
-        for use in {one.framework: one for one in _in_file(file, paths)}.values():
+        for use in {framework_use.framework: framework_use for framework_use in _in_file(file, paths)}.values():
             add(found, use)
-    starts = [one for one in found.values() if one.use == "start"]
-    dropped = {one.framework for one in sorted(starts, key=lambda use: -use.files)[_STARTED:]}
-    return [one for one in found.values() if one.use != "start" or one.framework not in dropped]
+    starts = [framework_use for framework_use in found.values() if framework_use.use == "start"]
+    dropped = {framework_use.framework for framework_use in sorted(starts, key=lambda use: -use.files)[_STARTED:]}
+    return [
+        framework_use
+        for framework_use in found.values()
+        if framework_use.use != "start" or framework_use.framework not in dropped
+    ]
 
 
 def _in_file(file: FileFacts, scripts: set[str]) -> Iterator[FrameworkUse]:

@@ -64,7 +64,11 @@ def _item(
     status, shown = next((answer for answer in answers if answer[1] is not None), (item.otherwise, None))
     if status == item.otherwise and compiled.unused is not None and compiled.unused.true_of(candidates) is True:
         status, shown = UNUSED, None
-    if status == "passed" and any(_fails(item.fails, one.elsewhere) for one in reported if one.elsewhere is not None):
+    if status == "passed" and any(
+        _fails(item.fails, reported_check.elsewhere)
+        for reported_check in reported
+        if reported_check.elsewhere is not None
+    ):
         status = "unknown"  # it fails on some chips
     return ChecklistItem(
         item=item.key,
@@ -88,7 +92,11 @@ def _first(query: CompiledQuery | None, entry: str, candidates: Candidates) -> E
 
 def _failures(fails: Failing, program: Program, reported: Sequence[ReportedCheck]) -> tuple[Evidence, ...]:
     entry = program.entry
-    failing = [(one.check, _first_sure(fails, program, one)) for one in reported if _fails(fails, one.check)]
+    failing = [
+        (reported_check.check, _first_sure(fails, program, reported_check))
+        for reported_check in reported
+        if _fails(fails, reported_check.check)
+    ]
     found = [(check, fact) for check, fact in failing if fact is not None]
     found.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], entry), pair[0].code))
     return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in found[:_KEPT])

@@ -45,10 +45,10 @@ def _gpu_only(program: Program) -> tuple[tuple[str, str], ...]:
     """The libraries that only GPUs have and whose import stops the program on an NPU server, unless an option that is
     off leads there, with their groups."""
     found = [
-        (one.name, one.get_text("group"))
-        for one in program.index.of_kind("library")
-        if one.get("works") == "no"
-        and one.get("failure") == "stops"
-        and "no" not in (one.get("runs"), one.get("active"))
+        (fact.name, fact.get_text("group"))
+        for fact in program.index.of_kind("library")
+        if fact.get("works") == "no"
+        and fact.get("failure") == "stops"
+        and "no" not in (fact.get("runs"), fact.get("active"))
     ]
     return tuple(dict.fromkeys(found))

@@ -79,7 +79,7 @@ def compare(
     is gone; run findings also move to artifacts of later runs. Of the remaining grouped findings, places that an entry
     records are known, and only the others are new."""
     budget = _Budget(filter(judged, entries))
-    now = [place.entry(one) for one in findings]
+    now = [place.entry(finding) for finding in findings]
     known = [
         budget.take(e for e in budget.at(entry.key) if e.scope == entry.scope and _accepts(e, entry)) for entry in now
     ]
@@ -88,12 +88,12 @@ def compare(
         for stayed, entry in zip(known, now, strict=True)
     ]
     known = [
-        stayed or budget.take(_moved(entry, budget, place, one.artifact_location is not None))
-        for stayed, entry, one in zip(known, now, findings, strict=True)
+        stayed or budget.take(_moved(entry, budget, place, finding.artifact_location is not None))
+        for stayed, entry, finding in zip(known, now, findings, strict=True)
     ]
     parts = [
-        (None, one) if had else _split(one, entry, budget, place)
-        for had, entry, one in zip(known, now, findings, strict=True)
+        (None, finding) if had else _split(finding, entry, budget, place)
+        for had, entry, finding in zip(known, now, findings, strict=True)
     ]
     left = budget.left()
     evaluated = [entry for entry in left if entry.path not in context_only]
@@ -122,7 +122,7 @@ def merged_entries(entries: Iterable[Entry]) -> list[Entry]:
         key = *entry.key, entry.scope
         have = unique.get(key)
         if have is not None:
-            wider = max(have, entry, key=lambda one: one.places)
+            wider = max(have, entry, key=lambda baseline_entry: baseline_entry.places)
             entry = msgspec.structs.replace(wider, count=have.count + entry.count)
         unique[key] = entry
     return list(unique.values())

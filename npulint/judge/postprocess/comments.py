@@ -206,17 +206,17 @@ class _Judge:
             for position, directive in enumerate(directives)
         ]
         edits = self._edits(path, parts[0].kind, directives, useless) if any(useless) else {}
-        found: list[Finding] = []
+        findings: list[Finding] = []
         for position, directive in enumerate(directives):
             span = self._span(path, directive)
             if not directive.names:
-                found.append(self._invalid(path, span, "blanket", say(self._lang, "invalid.blanket")))
+                findings.append(self._invalid(path, span, "blanket", say(self._lang, "invalid.blanket")))
             for name in dict.fromkeys(() if _tolerant(directive) else directive.names):
                 if name in useless[position]:
-                    found.append(self._unused(path, span, name, edits.get(position, ())))
+                    findings.append(self._unused(path, span, name, edits.get(position, ())))
                 elif name.casefold() not in self._known and name not in used.get(position, ()):
-                    found.append(self._unknown(path, span, name))
-        return found
+                    findings.append(self._unknown(path, span, name))
+        return findings
 
     def _useless(self, directive: Directive, used: set[str]) -> list[str]:
         """The names of active checks that suppress nothing."""

@@ -69,11 +69,13 @@ def finalize(raw: RawResults, context: RunContext, order: Sequence[Pass] = PASSE
         target=target_of(raw, context.settings),
         summary=_summary(data, context),
         notices=data.notices,
-        suppressed=sorted([*data.suppressed, *data.known], key=lambda one: place_of(one.finding)),
+        suppressed=sorted(
+            [*data.suppressed, *data.known], key=lambda suppressed_finding: place_of(suppressed_finding.finding)
+        ),
         baseline=data.baseline,
-        graphs=sorted(raw.graphs, key=lambda one: one.path),
-        runs=sorted(raw.runs, key=lambda one: [file.path for file in one.files]),
-        seen=[] if context.comparing or any(one.checklist for one in data.programs) else list(raw.seen),
+        graphs=sorted(raw.graphs, key=lambda graph_summary: graph_summary.path),
+        runs=sorted(raw.runs, key=lambda run_summary: [file.path for file in run_summary.files]),
+        seen=[] if context.comparing or any(program.checklist for program in data.programs) else list(raw.seen),
     )
 
 
@@ -85,7 +87,7 @@ def reported(raw: RawResults, context: RunContext) -> list[Finding]:
 def _summary(data: RunData, context: RunContext) -> Summary:
     skipped = {problem.path for problem in data.unread if problem.fatal}
     everything = {file.path for file in named_files(data, context)} | skipped
-    severities = [one.severity for one in data.findings]
+    severities = [finding.severity for finding in data.findings]
     return Summary(
         files=len(everything),
         read=len(everything) - len(skipped),

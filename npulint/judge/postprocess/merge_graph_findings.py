@@ -43,10 +43,10 @@ def united_graphs(
     `recorded` graphs, which have none. Source places become whole lines, because graphs have no columns."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     before: Counter[tuple[object, ...]] = Counter()  # equal findings within one graph
-    for one in filter(of_graph, findings):
-        key = _same_problem_key(one)
-        groups.setdefault((*key, before[one.path, key]), []).append(one)
-        before[one.path, key] += not in_source(one)
+    for finding in filter(of_graph, findings):
+        key = _same_problem_key(finding)
+        groups.setdefault((*key, before[finding.path, key]), []).append(finding)
+        before[finding.path, key] += not in_source(finding)
     heads = {id(_most_severe(group)): group for group in groups.values()}
     left = [one for one in findings if not of_graph(one) or id(one) in heads]
 
@@ -69,7 +69,7 @@ def _most_severe(group: Sequence[Finding]) -> Finding:
     def rank(one: Finding) -> tuple[int, int, bool]:
         return SEVERITIES.index(one.severity), CONFIDENCES.index(one.confidence), one.span.line > 1
 
-    return max(sorted(group, key=lambda one: one.path), key=rank)
+    return max(sorted(group, key=lambda finding: finding.path), key=rank)
 
 
 def _seen_in(one: Finding, graphs: Mapping[str, Span], lang: str) -> Finding:
@@ -95,12 +95,15 @@ def merge_graph_findings(
     source finding stays, with the higher severity of both, and names the graphs. Only where it is a mere note, the
     graph finding may stay instead (see `_outdone`). A comment that suppresses the source finding also suppresses the
     graph finding."""
-    graphs = [one for one in kept if in_source(one)]
+    graphs = [finding for finding in kept if in_source(finding)]
     if not graphs:
         return list(kept), list(suppressed)
     pairs = GraphSourcePairs(catalogue)
-    near = _by_path([*kept, *(one.finding for one in suppressed)], {one.path for one in graphs})
-    by_finding = {id(one.finding): one for one in suppressed}
+    near = _by_path(
+        [*kept, *(suppressed_finding.finding for suppressed_finding in suppressed)],
+        {finding.path for finding in graphs},
+    )
+    by_finding = {id(suppressed_finding.finding): suppressed_finding for suppressed_finding in suppressed}
     covered: dict[int, list[Finding]] = {}
     more: list[SuppressedFinding] = []
     gone: set[int] = set()
@@ -113,10 +116,14 @@ def merge_graph_findings(
             more.append(SuppressedFinding(graph, "comment", by_finding[id(source)].reason))
         else:
             covered.setdefault(id(source), []).append(graph)
-    outdone = {id(one) for one in kept if id(one) in covered and _outdone(one, covered[id(one)], graphs)}
+    outdone = {
+        id(finding) for finding in kept if id(finding) in covered and _outdone(finding, covered[id(finding)], graphs)
+    }
     gone = (gone | outdone) - {id(graph) for one in outdone for graph in covered[one]}
-    left = [one for one in kept if id(one) not in gone]
-    return [_confirmed(one, covered[id(one)], lang) if id(one) in covered else one for one in left], [
+    left = [finding for finding in kept if id(finding) not in gone]
+    return [
+        _confirmed(finding, covered[id(finding)], lang) if id(finding) in covered else finding for finding in left
+    ], [
         *suppressed,
         *more,
     ]
@@ -125,10 +132,12 @@ def merge_graph_findings(
 def _outdone(source: Finding, graphs: Sequence[Finding], whole: Sequence[Finding]) -> bool:
     """Whether more severe graph findings cover every place of a note from source; those of the `whole` run about the
     same operator count too. A note with fixes is kept."""
-    if source.severity != "note" or source.fix.changes or any(one.severity == "note" for one in graphs):
+    if source.severity != "note" or source.fix.changes or any(graph.severity == "note" for graph in graphs):
         return False
-    lines = {(one.path, one.span.line) for one in graphs}
-    named = {(one.path, one.span.line, _operator(one.subject)) for one in whole if one.severity != "note"}
+    lines = {(graph.path, graph.span.line) for graph in graphs}
+    named = {
+        (finding.path, finding.span.line, _operator(finding.subject)) for finding in whole if finding.severity != "note"
+    }
 
     def covered(one: Related) -> bool:
         place = (one.path, one.span.line)
@@ -139,20 +148,20 @@ def _outdone(source: Finding, graphs: Sequence[Finding], whole: Sequence[Finding
 
 
 def _by_path(findings: Iterable[Finding], paths: set[str]) -> dict[str, list[Finding]]:
-    found: dict[str, list[Finding]] = {}
-    for one in findings:
-        if one.path in paths and not of_graph(one) and one.artifact_location is None:
-            found.setdefault(one.path, []).append(one)
-    return found
+    path: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.path in paths and not of_graph(finding) and finding.artifact_location is None:
+            path.setdefault(finding.path, []).append(finding)
+    return path
 
 
 def _confirmed(source: Finding, graphs: Sequence[Finding], lang: str) -> Finding:
-    severity = max((source.severity, *(one.severity for one in graphs)), key=SEVERITIES.index)
-    confidence = max((source.confidence, *(one.confidence for one in graphs)), key=CONFIDENCES.index)
+    severity = max((source.severity, *(finding.severity for finding in graphs)), key=SEVERITIES.index)
+    confidence = max((source.confidence, *(finding.confidence for finding in graphs)), key=CONFIDENCES.index)
     places: list[Related] = []
-    for one in graphs:
-        head, *rest = one.related or (Related(one.path, one.span, ""),)
-        text = say(lang, "graphs.confirms", message=one.message)
+    for graph in graphs:
+        head, *rest = graph.related or (Related(graph.path, graph.span, ""),)
+        text = say(lang, "graphs.confirms", message=graph.message)
         places += [msgspec.structs.replace(head, message=text), *rest]
     related = (*places, *source.related)
     return msgspec.structs.replace(source, severity=severity, confidence=confidence, related=related, wording="")
@@ -162,16 +171,23 @@ def gathered(findings: Sequence[Finding]) -> list[Finding]:
     """The findings with graph findings about one operator at many source places merged into the first, the others as
     related locations: a large model repeats the same call."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
-    for one in filter(in_source, findings):
-        if not one.fix.changes:
-            key = (one.program, one.code, one.subject, one.severity, one.confidence, one.fix.text)
-            groups.setdefault(key, []).append(one)
+    for finding in filter(in_source, findings):
+        if not finding.fix.changes:
+            key = (
+                finding.program,
+                finding.code,
+                finding.subject,
+                finding.severity,
+                finding.confidence,
+                finding.fix.text,
+            )
+            groups.setdefault(key, []).append(finding)
     heads: dict[int, Finding] = {}
     gone: set[int] = set()
     for group in groups.values():
         if len(group) > _APART:
             first, *others = sorted(group, key=lambda one: (one.path, one.span))
-            more = tuple(Related(one.path, one.span, one.subject) for one in others)
+            more = tuple(Related(other.path, other.span, other.subject) for other in others)
             places = sum(one.places for one in group)
             heads[id(first)] = msgspec.structs.replace(first, related=(*more, *first.related), places=places)
             gone.update(map(id, others))
@@ -181,22 +197,26 @@ def gathered(findings: Sequence[Finding]) -> list[Finding]:
 def related_to_source(findings: Sequence[Finding], catalogue: Catalogue, lang: str) -> list[Finding]:
     """The findings of one project, graph findings with the places of matching source findings as related locations; for
     graphs without line information."""
-    source = [one for one in findings if not of_graph(one) and one.artifact_location is None]
+    source = [finding for finding in findings if not of_graph(finding) and finding.artifact_location is None]
     if not source:
         return list(findings)
     pairs = GraphSourcePairs(catalogue)
     return [
-        _built_by(one, source, pairs, lang) if of_graph(one) and one.path == one.program else one for one in findings
+        _built_by(finding, source, pairs, lang) if of_graph(finding) and finding.path == finding.program else finding
+        for finding in findings
     ]
 
 
 def _built_by(graph: Finding, source: Sequence[Finding], pairs: GraphSourcePairs, lang: str) -> Finding:
-    same = sorted((one for one in source if pairs.same(graph, one)), key=lambda one: (one.path, one.span, one.code))
-    places = {(one.path, one.span): one for one in reversed(same)}
-    if not same or len({one.program for one in same}) > 1:
+    same = sorted(
+        (finding for finding in source if pairs.same(graph, finding)),
+        key=lambda finding: (finding.path, finding.span, finding.code),
+    )
+    places = {(finding.path, finding.span): finding for finding in reversed(same)}
+    if not same or len({finding.program for finding in same}) > 1:
         return graph
     built = (places[key] for key in sorted(places)[:_BUILT])
-    more = tuple(Related(one.path, one.span, say(lang, "graphs.built", name=one.name)) for one in built)
+    more = tuple(Related(finding.path, finding.span, say(lang, "graphs.built", name=finding.name)) for finding in built)
     return msgspec.structs.replace(graph, related=(*graph.related, *more))
 
 
@@ -205,7 +225,7 @@ class GraphSourcePairs:
     same topic and operator name."""
 
     def __init__(self, catalogue: Catalogue) -> None:
-        self._joins: Mapping[str, Sequence[str]] = {one.code: one.joins for one in catalogue.checks}
+        self._joins: Mapping[str, Sequence[str]] = {check.code: check.joins for check in catalogue.checks}
 
     def same(self, graph: Finding, source: Finding) -> bool:
         """Whether the two findings report the same problem."""
@@ -217,16 +237,19 @@ class GraphSourcePairs:
         """The source finding at the same line that reports the same problem: by operator name first, then in the order
         of `joins`; None without one."""
         line, operator = graph.span.line, _operator(graph.subject)
-        near = [one for one in sources if one.span.line <= line <= max(one.span.line, one.span.end_line)]
+        near = [source for source in sources if source.span.line <= line <= max(source.span.line, source.span.end_line)]
 
         def strange(one: Finding) -> int:
             words = _mentioned(one.message)
             return 0 if operator in words else 1 if any(word.startswith(operator) for word in words) else 2
 
-        same = [one for one in near if self.same(graph, one)]
+        same = [finding for finding in near if self.same(graph, finding)]
         joins = self._joins.get(graph.code, ())
         first = {code: place for place, code in enumerate(joins)}
-        order = [(strange(one), first.get(one.code, len(joins)), _lines_of(one), one.span, one.code) for one in same]
+        order = [
+            (strange(finding), first.get(finding.code, len(joins)), _lines_of(finding), finding.span, finding.code)
+            for finding in same
+        ]
         return same[order.index(min(order))] if same else None
 
 

@@ -15,19 +15,23 @@ def merge_programs(findings: Sequence[Finding], codes: Collection[str], entries:
     """The findings with those of `codes` merged that one check has about several programs, if they share a place: that
     of the first of `entries` stays, with the places, fixes and programs of all."""
     order = {entry: number for number, entry in enumerate(entries)}
-    several = [one for one in findings if one.code in codes and one.wording]
-    groups = _connected(sorted(several, key=lambda one: order.get(one.program, len(order))))
+    several = [finding for finding in findings if finding.code in codes and finding.wording]
+    groups = _connected(sorted(several, key=lambda finding: order.get(finding.program, len(order))))
     firsts = {id(group[0]): group for group in groups if len(group) > 1}
-    gone = {id(one) for group in firsts.values() for one in group[1:]}
-    return [_merged(firsts[id(one)]) if id(one) in firsts else one for one in findings if id(one) not in gone]
+    gone = {id(finding) for group in firsts.values() for finding in group[1:]}
+    return [
+        _merged(firsts[id(finding)]) if id(finding) in firsts else finding
+        for finding in findings
+        if id(finding) not in gone
+    ]
 
 
 def merge_project(findings: Sequence[Finding], codes: Collection[str]) -> list[Finding]:
     """The findings of one project with those of `codes` merged that one check has about the same name."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
-    for one in findings:
-        if one.code in codes and one.wording:
-            groups.setdefault((one.code, one.severity, one.confidence, one.about), []).append(one)
+    for finding in findings:
+        if finding.code in codes and finding.wording:
+            groups.setdefault((finding.code, finding.severity, finding.confidence, finding.about), []).append(finding)
     firsts = {id(group[0]): sorted(group, key=place_of) for group in groups.values() if len(group) > 1}
     gone = {id(one) for group in groups.values() for one in group[1:]}
     return [_merged(firsts[id(one)]) if id(one) in firsts else one for one in findings if id(one) not in gone]
@@ -43,25 +47,27 @@ def _connected(findings: Sequence[Finding]) -> list[list[Finding]]:
             parent[group] = group = parent[parent[group]]
         return group
 
-    for number, one in enumerate(findings):
-        for place in covered(one):
-            group = root(group_of.setdefault((one.code, one.severity, one.confidence, *place_of(place)), number))
+    for number, finding in enumerate(findings):
+        for place in covered(finding):
+            group = root(
+                group_of.setdefault((finding.code, finding.severity, finding.confidence, *place_of(place)), number)
+            )
             first, last = sorted((group, root(number)))
             parent[last] = first
     groups: dict[int, list[Finding]] = {}
-    for number, one in enumerate(findings):
-        groups.setdefault(root(number), []).append(one)
+    for number, finding in enumerate(findings):
+        groups.setdefault(root(number), []).append(finding)
     return list(groups.values())
 
 
 def _merged(group: Sequence[Finding]) -> Finding:
     first = group[0]
     places: dict[tuple[object, ...], Related] = {}
-    for place in (place for one in group for place in covered(one)):
+    for place in (place for finding in group for place in covered(finding)):
         places.setdefault(place_of(place), place)
-    more = {place_of(place): place for one in group for place in one.related[one.places - 1 :]}
+    more = {place_of(place): place for finding in group for place in finding.related[finding.places - 1 :]}
     related = tuple(place for key, place in more.items() if key not in places)
-    programs = tuple(sorted({one.program for one in group} - {first.program}))
+    programs = tuple(sorted({finding.program for finding in group} - {first.program}))
     plain = msgspec.structs.replace(first, related=related, places=1, fix=_fix(group), programs=programs)
     return covering(plain, list(places.values()))
 
@@ -69,10 +75,10 @@ def _merged(group: Sequence[Finding]) -> Finding:
 def _fix(group: Sequence[Finding]) -> Fix:
     """The fixes of all findings; none if a program lacks them, because they would break it."""
     text = group[0].fix.text
-    because = next((one.fix.because for one in group if one.fix.because), "")
-    if not all(one.fix.changes for one in group):
+    because = next((finding.fix.because for finding in group if finding.fix.because), "")
+    if not all(finding.fix.changes for finding in group):
         return Fix(text, because=because)
-    changes = {_key(change): change for one in group for change in one.fix.changes}
+    changes = {_key(change): change for finding in group for change in finding.fix.changes}
     return Fix(text, applicability(tuple(changes.values())), changes=tuple(changes.values()), because=because)
 
 

@@ -31,8 +31,10 @@ _ASKED_OF_BOTH = {
 def merge_results(checked: RunResult, compared: RunResult, catalogue: Catalogue) -> RunResult:
     """The `checked` result with the findings of comparison checks from `compared`."""
     codes = {check.code for check in catalogue.checks if check.family == COMPARE}
-    more = [one for one in compared.findings if one.code in codes]
-    suppressed = [one for one in compared.suppressed if one.finding.code in codes]
+    more = [finding for finding in compared.findings if finding.code in codes]
+    suppressed = [
+        suppressed_finding for suppressed_finding in compared.suppressed if suppressed_finding.finding.code in codes
+    ]
     return msgspec.structs.replace(
         checked,
         programs=[_answered(program, compared.comparison) for program in checked.programs],
@@ -51,7 +53,10 @@ def _answered(program: ProgramSummary, comparison: Comparison | None) -> Program
     items = {item.item: item for pair in pairs if pair.migrated == program.entry for item in pair.items}
     if not items:
         return program
-    listed = (_decided(one, items.get(_ASKED_OF_BOTH.get(one.item, ""))) for one in program.checklist)
+    listed = (
+        _decided(checklist_item, items.get(_ASKED_OF_BOTH.get(checklist_item.item, "")))
+        for checklist_item in program.checklist
+    )
     return msgspec.structs.replace(program, checklist=tuple(listed))
 
 
@@ -84,7 +89,7 @@ def _baseline(checked: Baseline | None, compared: Baseline | None, codes: Collec
         return checked
 
     def both(ours: list[BaselineEntry], theirs: list[BaselineEntry]) -> list[BaselineEntry]:
-        return [*(one for one in ours if one.code not in codes), *(one for one in theirs if one.code in codes)]
+        return [*(our for our in ours if our.code not in codes), *(their for their in theirs if their.code in codes)]
 
     return Baseline(
         checked.path,

@@ -46,12 +46,12 @@ def with_counterparts(
 ) -> list[Finding]:
     """The findings of one project, run findings with the places of source findings that may match: in one of the
     `related_files`, if known, or in a file that is not Python."""
-    joins = {one.code: one.joins for one in catalogue.checks if one.joins}
+    joins = {check.code: check.joins for check in catalogue.checks if check.joins}
     source: dict[str, list[Finding]] = {}
-    for one in findings:
-        elsewhere = related_files is not None and one.path.endswith(".py") and one.path not in related_files
-        if not of_run(one) and not of_graph(one) and not elsewhere:
-            source.setdefault(one.code, []).append(one)
+    for finding in findings:
+        elsewhere = related_files is not None and finding.path.endswith(".py") and finding.path not in related_files
+        if not of_run(finding) and not of_graph(finding) and not elsewhere:
+            source.setdefault(finding.code, []).append(finding)
     return [_paired(one, source, joins.get(one.code, ())) for one in findings]
 
 
@@ -61,10 +61,10 @@ def _paired(run: Finding, source: Mapping[str, Sequence[Finding]], joins: Sequen
         return run
     ranks = {code: rank for rank, code in enumerate(reversed(joins))}
     found: dict[tuple[str, str, Span], int] = {}
-    for one in (one for code in ranks for one in source.get(code, ())):
-        fit = _fit(run, shown, one)
+    for finding in (one for code in ranks for one in source.get(code, ())):
+        fit = _fit(run, shown, finding)
         if fit:
-            found[one.code, one.path, one.span] = -fit * len(joins) - ranks[one.code]
+            found[finding.code, finding.path, finding.span] = -fit * len(joins) - ranks[finding.code]
     same = sorted((MatchCandidate(*place, rank) for place, rank in found.items()), key=_likelihood)
     return msgspec.structs.replace(run, artifact_location=msgspec.structs.replace(shown, same=tuple(same[:_MOST])))
 
@@ -108,8 +108,8 @@ def at_their_lines(findings: Sequence[Finding], lines: LineProvider) -> list[Fin
     """The findings; run findings in source cover the whole line, or return to the artifact where the line no longer
     exists."""
     return [
-        _at_its_line(one, one.artifact_location, lines) if one.artifact_location is not None else one
-        for one in findings
+        _at_its_line(finding, finding.artifact_location, lines) if finding.artifact_location is not None else finding
+        for finding in findings
     ]
 
 
@@ -128,8 +128,11 @@ def merge_run_findings(
 ) -> tuple[list[Finding], list[SuppressedFinding]]:
     """The findings and suppressed findings with run findings merged (see above). If comments suppress all matching
     source findings, the run finding is suppressed too."""
-    live, suppressed_places = _by_place(kept), _by_place(one.finding for one in suppressed)
-    reasons = {id(one.finding): one.reason for one in suppressed}
+    live, suppressed_places = (
+        _by_place(kept),
+        _by_place(suppressed_finding.finding for suppressed_finding in suppressed),
+    )
+    reasons = {id(suppressed_finding.finding): suppressed_finding.reason for suppressed_finding in suppressed}
     covered: dict[int, list[Finding]] = {}
     named: dict[int, list[Finding]] = {}
     gone: set[int] = set()
@@ -144,15 +147,15 @@ def merge_run_findings(
         elif dropped and not _several(run):
             more.append(SuppressedFinding(run, "comment", reasons[id(dropped[0])]))
             gone.add(id(run))
-    found = []
-    for one in kept:
-        if id(one) in covered:
-            found.append(_confirmed(one, covered[id(one)], lang))
-        elif id(one) in named:
-            found.append(_explained(one, named[id(one)], lang))
-        elif id(one) not in gone:
-            found.append(one)
-    return found, [*suppressed, *more]
+    findings = []
+    for finding in kept:
+        if id(finding) in covered:
+            findings.append(_confirmed(finding, covered[id(finding)], lang))
+        elif id(finding) in named:
+            findings.append(_explained(finding, named[id(finding)], lang))
+        elif id(finding) not in gone:
+            findings.append(finding)
+    return findings, [*suppressed, *more]
 
 
 def _several(run: Finding) -> bool:
@@ -163,11 +166,11 @@ _Places = Mapping[tuple[str, str, Span], Finding]
 
 
 def _by_place(findings: Iterable[Finding]) -> _Places:
-    found: dict[tuple[str, str, Span], Finding] = {}
-    for one in findings:
-        if not of_run(one) and not of_graph(one):
-            found.setdefault((one.code, one.path, one.span), one)
-    return found
+    place: dict[tuple[str, str, Span], Finding] = {}
+    for finding in findings:
+        if not of_run(finding) and not of_graph(finding):
+            place.setdefault((finding.code, finding.path, finding.span), finding)
+    return place
 
 
 def _fitting(
@@ -177,26 +180,26 @@ def _fitting(
     rank: int | None = None
     fitting: list[Finding] = []
     dropped: list[Finding] = []
-    for one in shown.same if shown is not None else ():
-        place = (one.code, one.path, one.span)
-        if rank is not None and one.rank != rank:
+    for match_candidate in shown.same if shown is not None else ():
+        place = (match_candidate.code, match_candidate.path, match_candidate.span)
+        if rank is not None and match_candidate.rank != rank:
             break
         if place in live:
             fitting.append(live[place])
         elif place in suppressed_places:
             dropped.append(suppressed_places[place])
-        rank = one.rank if fitting or dropped else None
+        rank = match_candidate.rank if fitting or dropped else None
     return fitting, dropped
 
 
 def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
-    severity = max((source.severity, *(one.severity for one in runs)), key=SEVERITIES.index)
-    confidence = max((source.confidence, *(one.confidence for one in runs)), key=CONFIDENCES.index)
-    places = [place for one in runs for place in _evidence(one, source, lang, one is runs[0])]
+    severity = max((source.severity, *(run.severity for run in runs)), key=SEVERITIES.index)
+    confidence = max((source.confidence, *(run.confidence for run in runs)), key=CONFIDENCES.index)
+    places = [place for run in runs for place in _evidence(run, source, lang, run is runs[0])]
     known = {(place.path, place.span.line) for place in places}
     others = [place for place in source.related if (place.path, place.span.line) not in known]
     message = say(lang, "merged.measured", source=source.message, run=runs[0].message)
-    changes = source.fix.changes or next((one.fix.changes for one in runs if one.fix.changes), ())
+    changes = source.fix.changes or next((run.fix.changes for run in runs if run.fix.changes), ())
     fix = msgspec.structs.replace(source.fix, changes=changes, applicability=applicability(changes))
     return msgspec.structs.replace(
         source,
@@ -205,7 +208,7 @@ def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
         confidence=confidence,
         message=message,
         related=(*places, *others),
-        cost=max(one.cost for one in runs),
+        cost=max(run.cost for run in runs),
         wording="",
     )
 
@@ -227,10 +230,10 @@ def _evidence(run: Finding, source: Finding, lang: str, covered: bool) -> Iterab
 
 def _explained(run: Finding, sources: Sequence[Finding], lang: str) -> Finding:
     """A run finding with the possible source places as related locations."""
-    covered = {(one.path, one.span.line): one for one in reversed(sources)}
+    covered = {(source.path, source.span.line): source for source in reversed(sources)}
     related = [one for one in run.related if (one.path, one.span.line) not in covered]
     row = [one for one in related if run.artifact_location is not None and one.path == run.artifact_location.path]
     rest = [one for one in related if one not in row]
     places = (covered[place] for place in sorted(covered) if place != (run.path, run.span.line))
-    more = (Related(one.path, one.span, say(lang, "merged.cause", name=one.name)) for one in places)
+    more = (Related(place.path, place.span, say(lang, "merged.cause", name=place.name)) for place in places)
     return msgspec.structs.replace(run, related=(*row, *more, *rest))

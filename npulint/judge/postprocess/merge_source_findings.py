@@ -17,13 +17,13 @@ from npulint.judge.findings import Finding
 
 def merge_source_findings(findings: Sequence[Finding], catalogue: Catalogue, lang: str) -> list[Finding]:
     """The findings, with those merged into others of their line whose checks theirs joins."""
-    joins = {one.code: one.joins for one in catalogue.checks if one.joins and one.family not in (GRAPH, RUN)}
+    joins = {check.code: check.joins for check in catalogue.checks if check.joins and check.family not in (GRAPH, RUN)}
     hosts = _hosts(findings, joins)
     merged: dict[int, list[Finding]] = {}
-    for one in findings:
-        host = _host(one, joins, hosts)
+    for finding in findings:
+        host = _host(finding, joins, hosts)
         if host is not None:
-            merged.setdefault(id(host), []).append(one)
+            merged.setdefault(id(host), []).append(finding)
     gone = {id(one) for more in merged.values() for one in more}
     return [_with(one, merged.get(id(one), ()), lang) for one in findings if id(one) not in gone]
 
@@ -31,7 +31,7 @@ def merge_source_findings(findings: Sequence[Finding], catalogue: Catalogue, lan
 def _hosts(findings: Sequence[Finding], joins: Mapping[str, Sequence[str]]) -> dict[tuple[str, str, int], Finding]:
     """The findings that others may be merged into, by code and line."""
     codes = {code for named in joins.values() for code in named}
-    return {(one.code, one.path, one.span.line): one for one in findings if one.code in codes}
+    return {(finding.code, finding.path, finding.span.line): finding for finding in findings if finding.code in codes}
 
 
 def _host(

@@ -26,7 +26,7 @@ def _list_name(graph: GraphSummary, lang: str) -> str:
 
 def unusable(lists: Iterable[Problem], lang: str) -> list[str]:
     """A notice for every operator list that could not be read."""
-    problems = {one.path: one for one in lists}
+    problems = {problem.path: problem for problem in lists}
     return [_notice(problems[path], lang) for path in sorted(problems)]
 
 

@@ -62,7 +62,7 @@ def add_unreadable_files(data: RunData, context: RunContext) -> RunData:
 
 def keep_selected(data: RunData, context: RunContext) -> RunData:
     """Keep only findings of selected checks."""
-    return changed(data, findings=[one for one in data.findings if context.selection.includes(one)])
+    return changed(data, findings=[finding for finding in data.findings if context.selection.includes(finding)])
 
 
 def apply_severities(data: RunData, context: RunContext) -> RunData:
@@ -70,8 +70,11 @@ def apply_severities(data: RunData, context: RunContext) -> RunData:
     table = context.settings.severity
     if not table:
         return data
-    levels = {one.code: severity_of(one, table) for one in data.findings}
-    return changed(data, findings=[changed(one, severity=levels[one.code] or one.severity) for one in data.findings])
+    levels = {finding.code: severity_of(finding, table) for finding in data.findings}
+    return changed(
+        data,
+        findings=[changed(finding, severity=levels[finding.code] or finding.severity) for finding in data.findings],
+    )
 
 
 def place_run_findings(data: RunData, context: RunContext) -> RunData:
@@ -108,7 +111,7 @@ def apply_comments(data: RunData, context: RunContext) -> RunData:
     left = suppress(
         data.findings, data.raw.files, context.rules, context.selection.includes, context.lines, context.lang
     )
-    complaints = [one for one in left.complaints if context.selection.includes(one)]
+    complaints = [complaint for complaint in left.complaints if context.selection.includes(complaint)]
     return changed(data, findings=left.kept, suppressed=left.suppressed, complaints=complaints)
 
 
@@ -118,7 +121,9 @@ def apply_per_file_ignores(data: RunData, context: RunContext) -> RunData:
     if not ignores:
         return data
     left = [kept for kept in map(ignores.left, data.findings) if kept is not None]
-    return changed(data, findings=left, complaints=[one for one in data.complaints if ignores.left(one)])
+    return changed(
+        data, findings=left, complaints=[complaint for complaint in data.complaints if ignores.left(complaint)]
+    )
 
 
 def merge_graphs_with_source(data: RunData, context: RunContext) -> RunData:
@@ -143,9 +148,13 @@ def merge_runs_with_source(data: RunData, context: RunContext) -> RunData:
 
 def decide_checklists(data: RunData, context: RunContext) -> RunData:
     """Decide readiness items; suppressed findings and deselected checks fail none."""
-    partly = {one.fingerprint for one in data.findings}  # only some of their places are suppressed
-    suppressed = (one.finding for one in data.suppressed if one.finding.fingerprint not in partly)
-    quiet = {finding_key(one) for one in suppressed} - {finding_key(one) for one in data.findings}
+    partly = {finding.fingerprint for finding in data.findings}  # only some of their places are suppressed
+    suppressed = (
+        suppressed_finding.finding
+        for suppressed_finding in data.suppressed
+        if suppressed_finding.finding.fingerprint not in partly
+    )
+    quiet = {finding_key(finding) for finding in suppressed} - {finding_key(finding) for finding in data.findings}
 
     def reports(place: Evidence) -> bool:
         if place.code not in context.codes or (place.code, place.path, place.span) in quiet:
@@ -169,7 +178,7 @@ def rank_programs(data: RunData, context: RunContext) -> RunData:
 
 def add_complaints(data: RunData, context: RunContext) -> RunData:
     """Add complaints about suppression comments, except in context files."""
-    complaints = unite(one for one in data.complaints if one.path not in context.scope.context_only)
+    complaints = unite(complaint for complaint in data.complaints if complaint.path not in context.scope.context_only)
     findings = sorted([*data.findings, *_identified(complaints, context)], key=place_of)
     return changed(data, findings=findings, complaints=[])
 
@@ -177,7 +186,7 @@ def add_complaints(data: RunData, context: RunContext) -> RunData:
 def merge_findings_of_programs(data: RunData, context: RunContext) -> RunData:
     """Merge findings of several programs that share places."""
     codes = context.catalogue.told_once("program")
-    findings = merge_programs(data.findings, codes, [one.entry for one in data.programs])
+    findings = merge_programs(data.findings, codes, [program.entry for program in data.programs])
     return changed(data, findings=sorted(findings, key=place_of))
 
 
@@ -185,7 +194,7 @@ def apply_baseline(data: RunData, context: RunContext) -> RunData:
     """Remove findings that the baseline accepts. Raises `ConfigError` for an unreadable baseline."""
     codes, context_only = context.codes, context.scope.context_only
     compared = compared_with(context.settings, data.findings, data.raw.files, codes, context.lines, context_only)
-    known = [SuppressedFinding(one, "baseline") for one in compared.known]
+    known = [SuppressedFinding(finding, "baseline") for finding in compared.known]
     return changed(data, findings=sorted(compared.new, key=place_of), known=known, baseline=compared.baseline)
 
 
@@ -194,22 +203,24 @@ def limit_to_scope(data: RunData, context: RunContext) -> RunData:
     scope, settings = context.scope, context.settings
     return changed(
         data,
-        findings=sorted((scope.shown(one) for one in data.findings if scope.in_scope(one)), key=place_of),
-        suppressed=[one for one in data.suppressed if scope.in_scope(one.finding)],
-        known=[one for one in data.known if scope.in_scope(one.finding)],
-        elsewhere=sum(_visible(one, settings) and not scope.in_scope(one) for one in data.findings),
+        findings=sorted((scope.shown(finding) for finding in data.findings if scope.in_scope(finding)), key=place_of),
+        suppressed=[
+            suppressed_finding for suppressed_finding in data.suppressed if scope.in_scope(suppressed_finding.finding)
+        ],
+        known=[suppressed_finding for suppressed_finding in data.known if scope.in_scope(suppressed_finding.finding)],
+        elsewhere=sum(_visible(finding, settings) and not scope.in_scope(finding) for finding in data.findings),
     )
 
 
 def apply_thresholds(data: RunData, context: RunContext) -> RunData:
     """Keep findings that reach the minimum severity and confidence, and count the others."""
-    shown = [one for one in data.findings if reported(one, context.settings)]
+    shown = [finding for finding in data.findings if reported(finding, context.settings)]
     return changed(data, findings=shown, hidden=len(data.findings) - len(shown))
 
 
 def note_other_files(data: RunData, context: RunContext) -> RunData:
     """Add a notice why findings in context files are reported."""
-    paths = [one.path for one in data.findings if one.path in context.scope.context_only]
+    paths = [finding.path for finding in data.findings if finding.path in context.scope.context_only]
     if not paths:
         return data
     key = "beyond.change" if context.settings.consequences_since else "beyond"
@@ -220,7 +231,10 @@ def note_other_files(data: RunData, context: RunContext) -> RunData:
 def drop_unfixable(data: RunData, context: RunContext) -> RunData:
     """Remove the fixes of checks that the settings call unfixable."""
     words = context.settings.unfixable
-    findings = [left_as_it_is(one) if any(specificity(word, one) for word in words) else one for one in data.findings]
+    findings = [
+        left_as_it_is(finding) if any(specificity(word, finding) for word in words) else finding
+        for finding in data.findings
+    ]
     return changed(data, findings=findings)
 
 
@@ -235,14 +249,14 @@ def unite(findings: Iterable[Finding]) -> list[Finding]:
     the fix would break it."""
     unique: dict[tuple[object, ...], Finding] = {}
     further: dict[tuple[object, ...], dict[Related, None]] = {}  # the related locations of merged findings, in order
-    for one in findings:
-        key = (one.code, one.path, one.span, one.message)
-        first = unique.setdefault(key, one)
-        if first is not one:
-            both = bool(first.fix.changes and one.fix.changes)
-            unique[key] = _joined(first, one) if both else left_as_it_is(first)
-            if one.related:
-                further.setdefault(key, dict.fromkeys(first.related)).update(dict.fromkeys(one.related))
+    for finding in findings:
+        key = (finding.code, finding.path, finding.span, finding.message)
+        first = unique.setdefault(key, finding)
+        if first is not finding:
+            both = bool(first.fix.changes and finding.fix.changes)
+            unique[key] = _joined(first, finding) if both else left_as_it_is(first)
+            if finding.related:
+                further.setdefault(key, dict.fromkeys(first.related)).update(dict.fromkeys(finding.related))
     for place, related in further.items():
         unique[place] = changed(unique[place], related=tuple(related))
     return sorted(unique.values(), key=place_of)

@@ -52,15 +52,15 @@ def merged(projects: Iterable[RawResults], problems: Sequence[Problem] = ()) -> 
     """The raw results of all projects as one, with the `problems` of discovery."""
     parts = list(projects)
     return RawResults(
-        findings=list(chain.from_iterable(one.findings for one in parts)),
-        programs=list(chain.from_iterable(one.programs for one in parts)),
-        files=list(chain.from_iterable(one.files for one in parts)),
-        graphs=list(chain.from_iterable(one.graphs for one in parts)),
-        unlisted=list(chain.from_iterable(one.unlisted for one in parts)),
-        runs=list(chain.from_iterable(one.runs for one in parts)),
+        findings=list(chain.from_iterable(part.findings for part in parts)),
+        programs=list(chain.from_iterable(part.programs for part in parts)),
+        files=list(chain.from_iterable(part.files for part in parts)),
+        graphs=list(chain.from_iterable(part.graphs for part in parts)),
+        unlisted=list(chain.from_iterable(part.unlisted for part in parts)),
+        runs=list(chain.from_iterable(part.runs for part in parts)),
         problems=problems,
-        chips=list(chain.from_iterable(one.chips for one in parts)),
-        seen=joined(chain.from_iterable(one.seen for one in parts)),
+        chips=list(chain.from_iterable(part.chips for part in parts)),
+        seen=joined(chain.from_iterable(part.seen for part in parts)),
     )
 
 
@@ -143,9 +143,9 @@ class RunData(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def has_graphs(self) -> bool:
         """Whether there are graph findings."""
-        return any(one.subject for one in self.findings)
+        return any(finding.subject for finding in self.findings)
 
     @property
     def has_runs(self) -> bool:
         """Whether there are run findings."""
-        return any(one.artifact_location is not None for one in self.findings)
+        return any(finding.artifact_location is not None for finding in self.findings)

@@ -34,21 +34,25 @@ def removals(
     mark = _MARK.search(line[: max(0, body)])
     if mark is None:
         return [()] * len(directives)
-    found: list[Edit | None] = []
-    gone = [one.start for one in directives if one.useless and not _NAME.search(_rest(comment, one))]
-    for one in directives:
-        if one.start in gone:
-            start, end = _stretch(comment.text, one.start, [other.start for other in directives], gone)
+    edits: list[Edit | None] = []
+    gone = [
+        directive_names.start
+        for directive_names in directives
+        if directive_names.useless and not _NAME.search(_rest(comment, directive_names))
+    ]
+    for directive in directives:
+        if directive.start in gone:
+            start, end = _stretch(comment.text, directive.start, [other.start for other in directives], gone)
             if (start, end) == (0, len(comment.text)):
-                found.append(_whole(path, lines, comment.line, mark.start()))
+                edits.append(_whole(path, lines, comment.line, mark.start()))
             else:
-                found.append(_edit(path, comment.line, body + start if start else mark.start(), body + end))
-        elif _rest(comment, one) != comment.text[slice(*one.names)]:
-            first, last = one.names
-            found.append(_edit(path, comment.line, body + first, body + last, _rest(comment, one)))
+                edits.append(_edit(path, comment.line, body + start if start else mark.start(), body + end))
+        elif _rest(comment, directive) != comment.text[slice(*directive.names)]:
+            first, last = directive.names
+            edits.append(_edit(path, comment.line, body + first, body + last, _rest(comment, directive)))
         else:
-            found.append(None)
-    return [(edit,) if edit and _only_a_comment(edit, kind, lines, comment) else () for edit in found]
+            edits.append(None)
+    return [(edit,) if edit and _only_a_comment(edit, kind, lines, comment) else () for edit in edits]
 
 
 def applied(lines: Sequence[str], edit: Edit) -> list[str]:

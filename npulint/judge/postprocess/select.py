@@ -66,7 +66,7 @@ def hidden_checks(checks: Iterable[Check], settings: Settings) -> set[str]:
             return False
         return (one.opt_in and one.topic not in topics) or (one.status == "preview" and not settings.preview)
 
-    return {one.code for one in checks if is_hidden(one)}
+    return {check.code for check in checks if is_hidden(check)}
 
 
 class Selection:

@@ -11,20 +11,20 @@ def long_statements(lines: Sequence[str]) -> list[tuple[int, int]]:
     import tokenize  # only needed for files with suppression comments
 
     rest = iter(lines)
-    found: list[tuple[int, int]] = []
+    statements: list[tuple[int, int]] = []
     first = 0
     skipped = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
     try:
         for token in tokenize.generate_tokens(lambda: f"{line}\n" if (line := next(rest, None)) is not None else ""):
             if token.type == tokenize.NEWLINE:
                 if first and token.start[0] > first:
-                    found.append((first, token.start[0]))
+                    statements.append((first, token.start[0]))
                 first = 0
             elif not first and token.type not in skipped:
                 first = token.start[0]
     except (tokenize.TokenError, SyntaxError, RecursionError):
         pass
-    return found
+    return statements
 
 
 def long_commands(lines: Sequence[str]) -> list[tuple[int, int]]:
@@ -37,7 +37,7 @@ def long_commands(lines: Sequence[str]) -> list[tuple[int, int]]:
 
     text = "\n".join(lines)
     starts = [0, *(offset + 1 for offset, char in enumerate(text) if char == "\n")]
-    found: list[tuple[int, int]] = []
+    commands: list[tuple[int, int]] = []
     first = last = -1
     for token in (*Lexer(text, remember=False).tokens(), None):
         if isinstance(token, Word) or (isinstance(token, ShellOperator) and token.text != "\n"):
@@ -46,6 +46,6 @@ def long_commands(lines: Sequence[str]) -> list[tuple[int, int]]:
             continue
         lines_of = (bisect_right(starts, first), bisect_right(starts, last))
         if first >= 0 and lines_of[0] < lines_of[1]:
-            found.append(lines_of)
+            commands.append(lines_of)
         first = -1
-    return found
+    return commands

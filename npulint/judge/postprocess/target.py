@@ -65,8 +65,8 @@ def _framework(graph: GraphSummary) -> str:
 
 def _chips(raw: RawResults, lang: str) -> str:
     """The chips that all projects of the run are for, with the place that shows it; empty where they differ."""
-    shown = [one for one in raw.chips if one.evidence is not None]
-    if not shown or len({(one.named, one.unlikely) for one in shown}) > 1:
+    shown = [chip for chip in raw.chips if chip.evidence is not None]
+    if not shown or len({(inferred_chips.named, inferred_chips.unlikely) for inferred_chips in shown}) > 1:
         return ""
     first, evidence = shown[0], shown[0].evidence
     listed = say(lang, "list.and").join(first.named or first.unlikely)

@@ -25,7 +25,7 @@ def gradient_frames(frames: Frames, inputs: Mapping[str, tuple[str, ...]]) -> Fr
             scopes[name.rpartition("/")[0]].append(name)
     found: Frames = {}
     for name in filter(is_gradient, frames):
-        named = next((frames[one] for one in forward_names(name) if frames.get(one)), ())
+        named = next((frames[forward_name] for forward_name in forward_names(name) if frames.get(forward_name)), ())
         found[name] = named or _near(name, frames, inputs, scopes)
     return {name: made for name, made in found.items() if made}
 
@@ -63,7 +63,7 @@ def _near(
     if from one line."""
     siblings = scopes.get(_scope(name).rpartition("/")[0], [])
     taken = set(inputs.get(name, ()))
-    sharing = [one for one in siblings if one in taken or not taken.isdisjoint(inputs.get(one, ()))]
+    sharing = [sibling for sibling in siblings if sibling in taken or not taken.isdisjoint(inputs.get(sibling, ()))]
     for some in (sharing, siblings):
         lines = {frames[one][-1]: frames[one] for one in some if frames[one]}
         if len(lines) == 1:

@@ -34,14 +34,14 @@ def _traces(graph: Any) -> dict[str, Frames]:
 
 def _functions(graph: Any) -> dict[str, Any]:
     """The graphs of all functions in a graph, by name."""
-    found: dict[str, Any] = {}
+    functions: dict[str, Any] = {}
     queue = [graph]
     while queue:
         for name, inner in _inner(queue.pop()):
-            if name not in found:
-                found[name] = inner
+            if name not in functions:
+                functions[name] = inner
                 queue.append(inner)
-    return found
+    return functions
 
 
 def _inner(graph: Any) -> Iterator[tuple[str, Any]]:

@@ -27,14 +27,14 @@ _WIDEST = frozenset(
 @cache
 def casting_kernels() -> list[tuple[Any, Any]]:
     """The operators that an autocast region casts, with kernels that do it."""
-    found = []
+    kernels = []
     for name in sorted(_C._dispatch_get_all_op_names()):
         if name.startswith("aten::") and _has(name, "AutocastCUDA"):
             base, _, overload = name.removeprefix("aten::").partition(".")
             op = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
             if op is not None:
-                found.append((op, _kernel(op, base)))
-    return found
+                kernels.append((op, _kernel(op, base)))
+    return kernels
 
 
 def _kernel(op: Any, base: str) -> Any:
@@ -59,18 +59,18 @@ def _castable(one: Any) -> bool:
 
 def _widest(values: Any) -> torch.dtype:
     wide = torch.get_autocast_dtype(NAME)
-    for one in values:
-        inner = _widest(one) if isinstance(one, (list, tuple)) else one.dtype if _castable(one) else wide
+    for value in values:
+        inner = _widest(value) if isinstance(value, (list, tuple)) else value.dtype if _castable(value) else wide
         wide = torch.float32 if inner is torch.float32 else wide
     return wide
 
 
 def _cast(values: Any, dtype: torch.dtype) -> list[Any]:
     return [
-        one.to(dtype)
-        if _castable(one) and one.dtype is not dtype
-        else _cast(one, dtype)
-        if isinstance(one, (list, tuple))
-        else one
-        for one in values
+        value.to(dtype)
+        if _castable(value) and value.dtype is not dtype
+        else _cast(value, dtype)
+        if isinstance(value, (list, tuple))
+        else value
+        for value in values
     ]

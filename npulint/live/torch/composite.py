@@ -62,7 +62,7 @@ def _convolution(kernel: Kernel) -> Kernel:
 
 def _whole(op: Any, kernel: Kernel, kernels: Kernels) -> Kernel:
     """A kernel above autograd that treats the operator as a whole."""
-    changes = any(one.alias_info is not None and one.alias_info.is_write for one in op._schema.arguments)
+    changes = any(argument.alias_info is not None and argument.alias_info.is_write for argument in op._schema.arguments)
     is_contiguous = op._schema.name == "aten::contiguous"
     composite = _C.DispatchKey.CompositeImplicitAutograd
 
@@ -70,7 +70,7 @@ def _whole(op: Any, kernel: Kernel, kernels: Kernels) -> Kernel:
         if _C._get_tracing_state() is not None:  # the tracer of torch.jit knows the parts only
             return op._op_dk(composite, *args, **kwargs)
         tensors = list(tensors_in((*args, *kwargs.values())))
-        if not (torch.is_grad_enabled() and any(one.requires_grad for one in tensors)):
+        if not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)):
             with _below():
                 return kernel(*args, **kwargs)
         if changes or (is_contiguous and args[0].is_contiguous(**_format(args, kwargs))):
@@ -101,8 +101,12 @@ class _Call:
 
 def _put(tensors: Any, left: Any) -> list[Any]:
     return [
-        next(left) if isinstance(one, torch.Tensor) else _put(one, left) if isinstance(one, (list, tuple)) else one
-        for one in tensors
+        next(left)
+        if isinstance(tensor, torch.Tensor)
+        else _put(tensor, left)
+        if isinstance(tensor, (list, tuple))
+        else tensor
+        for tensor in tensors
     ]
 
 
@@ -111,7 +115,10 @@ class _CompositeFunction(_Function):
 
     @staticmethod
     def forward(ctx: Any, call: _Call, *tensors: torch.Tensor) -> Any:
-        held = [(one if one.is_cpu else held_by(one)).detach().requires_grad_(one.requires_grad) for one in tensors]
+        held = [
+            (tensor if tensor.is_cpu else held_by(tensor)).detach().requires_grad_(tensor.requires_grad)
+            for tensor in tensors
+        ]
         recorder = call.kernels.recorder
         site, phase = recorder.sites.here()  # the parts create their own nodes
         with torch.enable_grad():
@@ -119,7 +126,7 @@ class _CompositeFunction(_Function):
         parts = list(out) if call.several or isinstance(out, (list, tuple)) else [out]
         recorder.put(call.name, parts, site, phase)
         ctx.held, ctx.parts, ctx.call = held, parts, call
-        lifted = [to_device(one.detach()) for one in parts]
+        lifted = [to_device(part.detach()) for part in parts]
         ctx.mark_non_differentiable(*(new for new, one in zip(lifted, parts, strict=True) if not one.requires_grad))
         return tuple(lifted) if call.several or isinstance(out, (list, tuple)) else lifted[0]
 
@@ -134,7 +141,7 @@ class _CompositeFunction(_Function):
         ctx.call.kernels.recorder.add(ctx.call.name, [grad for _, grad in pairs])
         found = iter(_grads(pairs, leaves))
         gradients = [next(found) if one.requires_grad else None for one in ctx.held]
-        return None, *(None if one is None else to_device(one) for one in gradients)
+        return None, *(None if gradient is None else to_device(gradient) for gradient in gradients)
 
 
 def _grads(

@@ -81,12 +81,12 @@ _view: Any = torch.ops.aten.view.dtype
 
 
 def _on(name: str, values: Iterable[Any]) -> Iterable[torch.Tensor]:
-    for one in values:
-        if isinstance(one, torch.Tensor):
-            if one.device.type == name:
-                yield one
-        elif isinstance(one, (list, tuple)):
-            yield from _on(name, one)
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            if value.device.type == name:
+                yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _on(name, value)
 
 
 class _Device(ctypes.Structure):

@@ -71,7 +71,7 @@ class DeviceValues:
 
     def _moved(self, name: str, tensor: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         devices = (*args, kwargs.get("device"))
-        if name == "cuda" or any(isinstance(one, (str, torch.device)) for one in devices):
+        if name == "cuda" or any(isinstance(device, (str, torch.device)) for device in devices):
             self._marked[out] = False  # on a CPU ``to`` may move to the device or back
 
     def _fetched(self, name: str, tensor: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

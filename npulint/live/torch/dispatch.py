@@ -151,10 +151,10 @@ class Watching(_Mode):
 
     def _report(self, name: str, out: Any, args: Any, kwargs: Any) -> None:
         node = _node() if self._wholes else None
-        whole = None if node is None else self._wholes.holding(node)
-        if whole is not None:
-            if whole.unseen(_task()):
-                self.recorder.put(whole.name, out, whole.site, "backward")
+        made = None if node is None else self._wholes.holding(node)
+        if made is not None:
+            if made.unseen(_task()):
+                self.recorder.put(made.name, out, made.site, "backward")
             return
         host = _on_host(out) and (not args or _on_host(args[0]))
         self.accelerated = self.accelerated or not host

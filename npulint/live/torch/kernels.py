@@ -65,7 +65,7 @@ class KernelPlan:
         self.native = op.redispatch if base in _NATIVE and not schema.name.startswith("prim") else None
         self.mixing = base.lstrip("_").startswith(_MIXING) or "copy" in base
         self.hosted = _HOSTED.get(base, -1)
-        names = [one.name for one in schema.arguments]
+        names = [argument.name for argument in schema.arguments]
         self.scalars = [] if base in _NUMBERS else [n for n, one in enumerate(schema.arguments) if _is_tensor(one)]
         self.device = "device" in names
         spots = {_alias(one): place for place, one in enumerate(schema.arguments) if _writes(one)}
@@ -136,7 +136,7 @@ class Kernels:
                 return out
             self._ledger.keeps = torch.is_grad_enabled() and any(one.requires_grad for one in tensors_in(args))
             strict = not plan.mixing
-            lowered = [one if type(one) in _PLAIN else _lowered(one, strict) for one in args]
+            lowered = [argument if type(argument) in _PLAIN else _lowered(argument, strict) for argument in args]
             for place in plan.scalars:
                 if place < len(lowered) and isinstance(lowered[place], (bool, int, float, complex)):
                     lowered[place] = torch.tensor(lowered[place])
@@ -230,9 +230,9 @@ def _aliased(part: Any, args: tuple[Any, ...]) -> Any:
     if isinstance(part, (list, tuple)):
         return [_aliased(one, args) for one in part]
     memory = part.untyped_storage()._cdata
-    for one in args:
-        if isinstance(one, torch.Tensor) and not one.is_cpu:
-            storage: Any = one.untyped_storage()
+    for argument in args:
+        if isinstance(argument, torch.Tensor) and not argument.is_cpu:
+            storage: Any = argument.untyped_storage()
             if storage.held.untyped_storage()._cdata == memory:
                 return viewed(part, storage)
     return to_device(part)

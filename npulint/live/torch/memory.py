@@ -98,12 +98,12 @@ class Ledger:
         self._all(GRADIENTS, (one.grad for one in known))
 
     def _all(self, kind: int, tensors: Iterable[Any]) -> None:
-        for one in tensors:
-            if not isinstance(one, torch.Tensor) or one.layout is not torch.strided:
+        for tensor in tensors:
+            if not isinstance(tensor, torch.Tensor) or tensor.layout is not torch.strided:
                 continue
-            storage: Any = one.untyped_storage()
+            storage: Any = tensor.untyped_storage()
             token = getattr(storage, "token", None)
-            if token is None and self._is_ours(one):
+            if token is None and self._is_ours(tensor):
                 self.holds(storage)
                 token = getattr(storage, "token", None)
             if token is not None:
@@ -122,8 +122,8 @@ class Ledger:
             yield
         finally:
             self.followed = False
-            for one in handles:
-                one.remove()
+            for handle in handles:
+                handle.remove()
 
     def follow(self, modules: bool = True) -> list[Any]:
         """Begin to follow storages; returns handles of what was registered. With `modules`, parameters are known when
@@ -169,8 +169,8 @@ class Ledger:
 def thinned(points: list[tuple[int, tuple[int, ...]]], length: int) -> list[tuple[int, tuple[int, ...]]]:
     """At most `_POINTS` points, of each stretch the one with the most bytes."""
     best: dict[int, tuple[int, tuple[int, ...]]] = {}
-    for one in points:
-        stretch = one[0] * _POINTS // max(length, 1)
-        if stretch not in best or sum(one[1]) > sum(best[stretch][1]):
-            best[stretch] = one
+    for point in points:
+        stretch = point[0] * _POINTS // max(length, 1)
+        if stretch not in best or sum(point[1]) > sum(best[stretch][1]):
+            best[stretch] = point
     return list(best.values())

@@ -19,9 +19,9 @@ def in_float32(op: Any) -> Callable[..., Any]:
     """An operator whose float16 arguments are computed in float32, with results in float16."""
 
     def compute(*args: Any, **kwargs: Any) -> Any:
-        if not any(_is_half(one) for one in args):
+        if not any(_is_half(argument) for argument in args):
             return op(*args, **kwargs)
-        out = op(*(one.float() if _is_half(one) else one for one in args), **kwargs)
+        out = op(*(argument.float() if _is_half(argument) else argument for argument in args), **kwargs)
         return tuple(_rounded(one) for one in out) if isinstance(out, tuple) else _rounded(out)
 
     return compute

@@ -38,8 +38,8 @@ def _visit(value: Any, moved: MovedObjects, seen: set[int], depth: int) -> None:
     elif type(value).__name__.endswith("GradScaler"):
         moved.other(value)
     elif not _kept_generator(value, moved):
-        for one in _parts(value, moved):
-            _visit(one, moved, seen, depth + 1)
+        for part in _parts(value, moved):
+            _visit(part, moved, seen, depth + 1)
 
 
 def _kept_generator(value: Any, moved: MovedObjects) -> bool:

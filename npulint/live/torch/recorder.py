@@ -33,9 +33,9 @@ class _Entry:
         self.count = 1
         self.host = host
         self.arguments = arguments
-        self.dtypes = [dtype_word(one.dtype) for one in results]
-        self.shapes = [list(map(int, one.shape)) for one in results]
-        layouts = [str(one.layout).removeprefix("torch.") for one in results]
+        self.dtypes = [dtype_word(result.dtype) for result in results]
+        self.shapes = [list(map(int, result.shape)) for result in results]
+        layouts = [str(result.layout).removeprefix("torch.") for result in results]
         self.layouts = layouts if any(layout != "strided" for layout in layouts) else []
         self.seen: dict[tuple[Any, ...], int] = {}
 
@@ -55,7 +55,7 @@ class _Entry:
         first = min(self.seen.values(), default=0)
         before = [tuple(map(int, one[0])) for one, step in self.seen.items() if one and step == first]
         later = [tuple(map(int, one[0])) for one, step in self.seen.items() if one and step != first]
-        fresh = [one for one in dict.fromkeys(later) if one not in before]
+        fresh = [fromkey for fromkey in dict.fromkeys(later) if fromkey not in before]
         if not fresh or not before:
             return []
         base = _nearest(fresh[0], before)
@@ -110,7 +110,7 @@ class Recorder:
         else:
             entry.count += 1
             entry.host = entry.host and host
-        entry.saw(tuple(one.shape for one in _tensors(results)), self.step)
+        entry.saw(tuple(tensor.shape for tensor in _tensors(results)), self.step)
         if len(self._sequence) < _SEQUENCE:
             self._sequence.append(entry.number)
             self.ledger.operators += 1
@@ -166,9 +166,9 @@ def _tensors(results: Any) -> Iterable[Any]:
     if isinstance(results, torch.Tensor):
         yield results
     elif isinstance(results, (list, tuple)):
-        for one in results[:_MOST]:
-            if isinstance(one, torch.Tensor):
-                yield one
+        for result in results[:_MOST]:
+            if isinstance(result, torch.Tensor):
+                yield result
 
 
 def _mask(args: Any, kwargs: Any) -> KeyArgs:

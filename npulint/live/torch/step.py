@@ -36,8 +36,8 @@ def move(step: TrainingStep, moved: MovedObjects) -> tuple[Any, Any]:
     """Move what a step works on; returns moved copies of inputs and targets."""
     if step.model is not None:
         moved.module(step.model)
-    for one in _optimizers(step.optimizer):
-        moved.optimizer(one)
+    for optimizer in _optimizers(step.optimizer):
+        moved.optimizer(optimizer)
     for function in (step.function, step.loss):
         if function is not None:
             move_reached(function, moved)
@@ -56,8 +56,8 @@ def run_step(step: TrainingStep, inputs: Any, targets: Any, device: str) -> Any:
     if loss is None:
         return out
     loss.backward(_one(loss))
-    for one in _optimizers(step.optimizer):
-        one.step()
+    for optimizer in _optimizers(step.optimizer):
+        optimizer.step()
     return loss
 
 
@@ -111,9 +111,9 @@ def _loss(step: TrainingStep, out: Any, targets: Any) -> Any:
 def _own_loss(out: Any) -> Any:
     """The loss that a model returns, else its whole output."""
     for name in _LOSSES:
-        found = out.get(name) if isinstance(out, Mapping) else getattr(out, name, None)
-        if isinstance(found, torch.Tensor) and found.requires_grad:
-            return found
+        loss = out.get(name) if isinstance(out, Mapping) else getattr(out, name, None)
+        if isinstance(loss, torch.Tensor) and loss.requires_grad:
+            return loss
     first = out[0] if isinstance(out, tuple) and out else None
     if isinstance(first, torch.Tensor) and first.dim() == 0 and first.requires_grad:
         return first

@@ -100,13 +100,13 @@ def with_stop(graph: Graph, stop: Stop) -> Graph:
 
 def refused(reason: Reason, text: str) -> Stop:
     """A stop at the current line of the user's code that an NPU would raise, and this device does not."""
-    frame, found = sys._getframe(1), list[NodeFrame]()
+    frame, node_frames = sys._getframe(1), list[NodeFrame]()
     while frame is not None:
         code = frame.f_code
         if is_own(code.co_filename):
-            found.append(NodeFrame(code.co_filename, frame.f_lineno, code.co_name))
+            node_frames.append(NodeFrame(code.co_filename, frame.f_lineno, code.co_name))
         frame = frame.f_back  # type: ignore[assignment]
-    return Stop(reason, "", text, tuple(reversed(found)))
+    return Stop(reason, "", text, tuple(reversed(node_frames)))
 
 
 def _frames(error: BaseException) -> tuple[NodeFrame, ...]:

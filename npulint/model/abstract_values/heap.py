@@ -40,20 +40,20 @@ class Heap:
 
     def symbol(self, name: str) -> Obj:
         """What a library has by this dotted name."""
-        found = self.symbols.get(name)
-        if found is None:
-            found = self.symbols[name] = Obj("symbol", 0, name)
-        return found
+        obj = self.symbols.get(name)
+        if obj is None:
+            obj = self.symbols[name] = Obj("symbol", 0, name)
+        return obj
 
     def make(self, kind: str, name: str = "", cls: Obj | None = None, data: Any = None, site: object = None) -> Obj:
         """A new object; what one line of a loop of unknown length makes is one object that stands for all."""
         if not self.repetition or site is None:
             return Obj(kind, self.store.new_serial(), name, cls, data)
         key = (id(site), self.repetition, kind)
-        found = self._repeated.get(key)
-        if found is None or found.cls is not cls:
-            found = self._repeated[key] = Obj(kind, self.store.new_serial(), name, cls, data, many=True)
-        return found
+        obj = self._repeated.get(key)
+        if obj is None or obj.cls is not cls:
+            obj = self._repeated[key] = Obj(kind, self.store.new_serial(), name, cls, data, many=True)
+        return obj
 
     def sequence(self, kind: str, items: Iterable[Value], site: object = None) -> Value:
         """A new list or tuple with these items."""
@@ -201,7 +201,9 @@ class Heap:
     def escape(self, values: Iterable[Value]) -> list[Obj]:
         """Let code that is not seen have these values: whatever they hold may be changed from here on. Returns the
         functions and methods among what can be reached, which may be called."""
-        pending = [one for value in values for one in value.alternatives if isinstance(one, Obj)]
+        pending = [
+            alternative for value in values for alternative in value.alternatives if isinstance(alternative, Obj)
+        ]
         seen: set[Obj] = set()
         callables: list[Obj] = []
         while pending:
@@ -212,12 +214,16 @@ class Heap:
             if owner.kind in ("classmethod", "staticmethod", "property"):
                 parts = owner.data if isinstance(owner.data, tuple) else (owner.data,)
                 held = [part for part in parts if isinstance(part, Value)]
-                pending += [one for value in held for one in value.alternatives if isinstance(one, Obj)]
+                pending += [
+                    alternative for value in held for alternative in value.alternatives if isinstance(alternative, Obj)
+                ]
                 continue
             if owner.kind in _CALLED:
                 callables.append(owner)
                 held = [] if owner.items is None else [owner.items]
-                pending += [one for value in held for one in value.alternatives if isinstance(one, Obj)]
+                pending += [
+                    alternative for value in held for alternative in value.alternatives if isinstance(alternative, Obj)
+                ]
                 continue
             if owner.kind == "instance" and owner.cls is not None and owner.cls.kind == "class":
                 callables.append(owner)
@@ -228,7 +234,9 @@ class Heap:
         """Let unseen code change the attributes of a class, its methods only where the class itself `is_given`."""
         for key in self.layout_of(cls).keys:
             value = self.get(cls, key)
-            is_method = any(isinstance(one, Obj) and one.kind in _METHODS for one in value.alternatives)
+            is_method = any(
+                isinstance(alternative, Obj) and alternative.kind in _METHODS for alternative in value.alternatives
+            )
             if is_given or not (is_method or str(key).startswith("__")):
                 self.store.write(cls, key, UNKNOWN.joined(value))
         cls.leaked = True
@@ -239,12 +247,15 @@ class Heap:
         found: dict[Obj, None] = {}
         pending = list(values)
         while pending:
-            for one in pending.pop().alternatives:
-                if isinstance(one, Obj) and one not in found:
-                    found[one] = None
-                    layout = self.layout_of(one)
-                    pending += [self.items_of(one).any_item, *(self.get(one, key) for key in layout.keys)]
-                    pending += [held for held in (layout.rest, one.items) if held is not None]
+            for alternative in pending.pop().alternatives:
+                if isinstance(alternative, Obj) and alternative not in found:
+                    found[alternative] = None
+                    layout = self.layout_of(alternative)
+                    pending += [
+                        self.items_of(alternative).any_item,
+                        *(self.get(alternative, key) for key in layout.keys),
+                    ]
+                    pending += [held for held in (layout.rest, alternative.items) if held is not None]
         return frozenset(found)
 
     def _let_go(self, owner: Obj) -> list[Obj]:
@@ -267,7 +278,7 @@ class Heap:
         store.leaked = True
         if owner.kind != "tuple":
             self.store.write(store, ESCAPED, HAPPENED)
-        return [one for value in held for one in value.alternatives if isinstance(one, Obj)]
+        return [alternative for value in held for alternative in value.alternatives if isinstance(alternative, Obj)]
 
 
 def _is_read_elsewhere(owner: Obj) -> bool:
@@ -305,9 +316,9 @@ def key_of(value: Const | Obj, heap: Heap) -> Key | None:
     if value.kind == "tuple":
         items = heap.items_of(value).items
         singles = None if items is None else [item.single for item in items]
-        if singles is None or not all(isinstance(one, (Const, Obj)) for one in singles):
+        if singles is None or not all(isinstance(single, (Const, Obj)) for single in singles):
             return None
-        keys = [key_of(one, heap) for one in singles if isinstance(one, (Const, Obj))]
+        keys = [key_of(single, heap) for single in singles if isinstance(single, (Const, Obj))]
         return None if None in keys else tuple(keys)
     if value.kind in ("list", "dict", "set"):
         return None

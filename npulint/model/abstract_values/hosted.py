@@ -33,18 +33,18 @@ def plain_hosted(value: Value, heap: Heap) -> object:
 
 
 def _check_text(value: Value, heap: Heap, depth: int) -> None:
-    one = value.single
-    if not isinstance(one, Obj):
+    obj = value.single
+    if not isinstance(obj, Obj):
         return
-    if depth > 20 or one.kind == "instance" or one.name in KINDS_OF_DICTS or one.name == "frozenset":
+    if depth > 20 or obj.kind == "instance" or obj.name in KINDS_OF_DICTS or obj.name == "frozenset":
         raise Unhosted
-    if one.kind in ("list", "tuple"):
-        for item in heap.items_of(one).items or ():
+    if obj.kind in ("list", "tuple"):
+        for item in heap.items_of(obj).items or ():
             _check_text(item, heap, depth + 1)
-    elif one.kind == "dict":
-        for _, item in heap.entries(one):
+    elif obj.kind == "dict":
+        for _, item in heap.entries(obj):
             _check_text(item, heap, depth + 1)
-    elif one.kind == "set" and len(heap.layout_of(one).keys) > 1:
+    elif obj.kind == "set" and len(heap.layout_of(obj).keys) > 1:
         raise Unhosted
 
 
@@ -135,10 +135,10 @@ def _possible(value: Value, heap: Heap, most: int, depth: int) -> Iterable[objec
     if value.is_open or depth > 12:
         raise Unhosted
     results: list[object] = []
-    for one in value.alternatives:
-        if one is ABSENT:
+    for alternative in value.alternatives:
+        if alternative is ABSENT:
             continue
-        results += _forms(one, heap, most, depth)  # type: ignore[arg-type]
+        results += _forms(alternative, heap, most, depth)  # type: ignore[arg-type]
         if len(results) > most:
             raise Unhosted
     return results
@@ -175,7 +175,7 @@ _MISSING = object()
 
 
 def _products(choices: list[Iterable[object]] | list[list[object]], most: int) -> Iterable[tuple[object, ...]]:
-    listed = [list(one) for one in choices]
+    listed = [list(choice) for choice in choices]
     count = 1
     for one in listed:
         count *= len(one)

@@ -59,7 +59,7 @@ class Items:
             return UNKNOWN
         mine, others = self.items, other.items
         if mine is not None and others is not None and len(mine) == len(others):
-            return Items(tuple(one.joined(two) for one, two in zip(mine, others, strict=True)))
+            return Items(tuple(value.joined(two) for value, two in zip(mine, others, strict=True)))
         if mine == ():
             return Items(None, other.any_item) if others is not None else other
         if others == ():

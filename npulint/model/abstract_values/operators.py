@@ -88,7 +88,10 @@ def hint_of(left: Value, right: Value, stem: str) -> Value:
 
 
 def _type_name(value: Value) -> str:
-    names = {type(one.value).__name__ if isinstance(one, Const) else "?" for one in value.alternatives}
+    names = {
+        type(alternative.value).__name__ if isinstance(alternative, Const) else "?"
+        for alternative in value.alternatives
+    }
     if value.is_open:
         names.add(value.hint or "?")
     return names.pop() if len(names) == 1 else "number" if names and names <= {"int", "float", "bool"} else "?"

@@ -130,7 +130,9 @@ class Value:
             return False
         if other.is_open and self.hint and self.hint != other.hint:
             return False
-        return all(one in self.alternatives or self._is_open_to(one) for one in other.alternatives)
+        return all(
+            alternative in self.alternatives or self._is_open_to(alternative) for alternative in other.alternatives
+        )
 
     def _is_open_to(self, one: Const | Obj | Absent) -> bool:
         return self.is_open and isinstance(one, Const) and self.hint in ("", type(one.value).__name__)
@@ -145,11 +147,17 @@ class Value:
             other.origin.root.is_read = True  # which of them is read later is not followed
         if self.same(other):
             return self
-        alternatives = (*self.alternatives, *(one for one in other.alternatives if one not in self.alternatives))
+        alternatives = (
+            *self.alternatives,
+            *(alternative for alternative in other.alternatives if alternative not in self.alternatives),
+        )
         is_open = self.is_open or other.is_open
         hint = _common_hint(self, other)
         if len(alternatives) > MOST_ALTERNATIVES:  # objects stay: what is written to the value is written to them
-            alternatives, is_open = tuple(one for one in alternatives if not isinstance(one, Const)), True
+            alternatives, is_open = (
+                tuple(alternative for alternative in alternatives if not isinstance(alternative, Const)),
+                True,
+            )
         reason = self.reason or other.reason
         return Value(alternatives, is_open, reason, hint if is_open else "", self.origin or other.origin)
 

@@ -54,7 +54,7 @@ def made_of_arguments(names: Names, called: CalledFunction, results: list[Return
     if there is none."""
     if not called.home.params.get(called.function):
         return ""
-    made = (_made(names, called, one.value, one.block, one.line + 1, _DEPTH) for one in results)
+    made = (_made(names, called, result.value, result.block, result.line + 1, _DEPTH) for result in results)
     return next((name for name in made if name != _UNKNOWN), "")
 
 

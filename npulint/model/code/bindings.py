@@ -55,9 +55,9 @@ class Bindings:
         record = module.blocks[owner]
         for base in record.bases:
             target = self.names.function(self.names.of_value(module, base, record.parent, record.line))
-            found = self.attribute(*target, attribute) if target is not None else []
-            if found:
-                return found
+            inherited = self.attribute(*target, attribute) if target is not None else []
+            if inherited:
+                return inherited
         return []
 
     def _member(self, meaning: str, name: str) -> list[Bound]:
@@ -78,9 +78,9 @@ class Bindings:
                 before = bound_before(binds, line)
                 return [(module, b) for b in module.reaching(before, block, line)] if before else []
             if module.scope[here] == here and (record.kind != "class" or here == module.scope[block]):
-                found = module.names.get(here, {}).get(name)
-                if found:
-                    return [(module, b) for b in module.reaching(found, block, line)]
+                assignments = module.names.get(here, {}).get(name)
+                if assignments:
+                    return [(module, b) for b in module.reaching(assignments, block, line)]
                 if name in module.imports.get(here, ()):
                     return self._imported(module, here, name)
             here = record.parent
@@ -92,9 +92,9 @@ class Bindings:
         if binds or not self._asked.enter(question):
             return [(home, b) for b in (binds or ())[::-1]]
         is_imported = name in home.imports.get(0, ())
-        found = self._imported(home, 0, name) if is_imported else self._starred(home, name)
+        exported = self._imported(home, 0, name) if is_imported else self._starred(home, name)
         self._asked.leave(question)
-        return found
+        return exported
 
     def _imported(self, module: Module, scope: int, name: str) -> list[Bound]:
         record = module.imports[scope][name]
@@ -104,9 +104,9 @@ class Bindings:
     def _starred(self, module: Module, name: str) -> list[Bound]:
         for record in module.stars:
             home = self.names.project.find(record.module, module, record.level)
-            found = self._exported(home, name) if home is not None and not name.startswith("_") else []
-            if found:
-                return found
+            starred = self._exported(home, name) if home is not None and not name.startswith("_") else []
+            if starred:
+                return starred
         return []
 
 

@@ -59,7 +59,7 @@ class Reached:
         something else names."""
         allowed = set(paths)
         queue: list[Place] = [*((path, IMPORTED) for path in allowed), (entry, STARTED)]
-        found: set[Place] = set(queue)
+        name: set[Place] = set(queue)
         names: set[str] = set()
         held: dict[Place, list[Place]] = {}
         while queue:
@@ -69,15 +69,15 @@ class Reached:
             while waiting:
                 place = waiting.pop()
                 owner = self._owner(place)
-                if place in found:
+                if place in name:
                     continue
-                if owner is not None and owner not in found:
+                if owner is not None and owner not in name:
                     held.setdefault(owner, []).append(place)
                     continue
-                found.add(place)
+                name.add(place)
                 queue.append(place)
                 waiting += held.pop(place, ())
-        return found
+        return name
 
     def _owner(self, place: Place) -> Place | None:
         """The class that a method belongs to."""

@@ -40,10 +40,10 @@ class FactTable(dict[str, list[Fact]]):
 
 def table(facts: Iterable[Fact]) -> FactTable:
     """Facts by kind."""
-    found = FactTable()
+    fact_table = FactTable()
     for fact in facts:
-        found.setdefault(fact.kind, []).append(fact)
-    return found
+        fact_table.setdefault(fact.kind, []).append(fact)
+    return fact_table
 
 
 class Index:

@@ -72,15 +72,15 @@ def _outermost(module: Module, scope: int, block: int) -> int:
 def _local_calls(module: Module) -> dict[int, list[Call]]:
     """From each function or class that is defined in a function or in a loop, where no other module can name it, to the
     calls of it; none where it is used in any other way."""
-    found: dict[int, list[Call]] = {}
+    calls: dict[int, list[Call]] = {}
     passed: frozenset[str] | None = None
     for bind in module.code.assignments:
         made = bind.value.block if isinstance(bind.value, Function) else 0
         if made and (module.function_of(bind.block) >= 0 or module.loop_of(bind.block) >= 0):
             passed = _names_as_values(module) if passed is None else passed
             known = bind.target not in passed and _runs_when_called(module, made)
-            found[made] = _calls_of(module, bind, module.blocks[made].kind == "class") if known else []
-    return found
+            calls[made] = _calls_of(module, bind, module.blocks[made].kind == "class") if known else []
+    return calls
 
 
 def _runs_when_called(module: Module, made: int) -> bool:
@@ -88,7 +88,7 @@ def _runs_when_called(module: Module, made: int) -> bool:
     record = module.blocks[made]
     if record.kind not in ("function", "class") or record.decorators:
         return False
-    yielding = Counter(one.block for one in module.returns.get(made, ()))
+    yielding = Counter(return_record.block for return_record in module.returns.get(made, ()))
     yielding.subtract(one.block for one in module.code.exits if one.kind == "return")
     return not any(count > 0 for count in yielding.values())
 
@@ -99,16 +99,16 @@ def _calls_of(module: Module, bind: Assignment, is_class: bool) -> list[Call]:
     if len(module.names[home][name]) > 1:
         return []
     numbers = [one for one in module.calls_of(name) if module.code.calls[one].callee == Ref(name)]
-    numbers = [one for one in numbers if _assigning(module, name, module.code.calls[one].block) == home]
-    if is_class and not all(one in module.methods for one in numbers):
+    numbers = [number for number in numbers if _assigning(module, name, module.code.calls[number].block) == home]
+    if is_class and not all(number in module.methods for number in numbers):
         return []  # an object is kept
-    return [module.code.calls[one] for one in numbers]
+    return [module.code.calls[number] for number in numbers]
 
 
 def _assigning(module: Module, name: str, block: int) -> int:
     """The nearest scope around a block that assigns a name; -1 if none does."""
-    scopes = (one for one in module.ancestors(block) if module.scope[one] == one)
-    return next((one for one in scopes if name in module.names.get(one, ())), -1)
+    scopes = (ancestor for ancestor in module.ancestors(block) if module.scope[ancestor] == ancestor)
+    return next((scope for scope in scopes if name in module.names.get(scope, ())), -1)
 
 
 def _names_as_values(module: Module) -> frozenset[str]:

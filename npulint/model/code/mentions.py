@@ -15,8 +15,8 @@ _TESTS = frozenset(("isinstance", "issubclass"))
 def names_mentioned(code: Code) -> Iterator[tuple[str, int]]:
     """The names in the expressions of a source with their blocks: of what is called only the holder."""
     for block, values in enumerate(values_by_block(code)):
-        for one in names_in(values):
-            yield one.name, block
+        for reference in names_in(values):
+            yield reference.name, block
 
 
 def values_by_block(code: Code) -> list[list[Value]]:
@@ -53,7 +53,7 @@ def names_used(module: Module) -> Iterator[tuple[str, int]]:
 
 def mentioning_blocks(module: Module) -> dict[str, list[int]]:
     """By the first segment of a name the blocks of a module that mention or call it."""
-    found: dict[str, list[int]] = defaultdict(list)
+    blocks: dict[str, list[int]] = defaultdict(list)
     for name, block in names_used(module):
-        found[name.partition(".")[0]].append(block)
-    return found
+        blocks[name.partition(".")[0]].append(block)
+    return blocks

@@ -200,10 +200,10 @@ class Module:
     @cached_property
     def blocks_by_kind(self) -> dict[str, list[int]]:
         """From each kind of block to the blocks of that kind, in text order."""
-        found: dict[str, list[int]] = defaultdict(list)
+        kind: dict[str, list[int]] = defaultdict(list)
         for number, record in enumerate(self.blocks):
-            found[record.kind].append(number)
-        return found
+            kind[record.kind].append(number)
+        return kind
 
     @cached_property
     def methods(self) -> dict[int, tuple[int, str]]:
@@ -328,7 +328,11 @@ class Module:
         home = self.scope[binds[0].block]
         if home != self.scope[block] and len(binds) > 1:
             calls = calls_from(self, home, block)
-            applying = {id(one): one for call in calls for one in self.reaching(binds, call.block, call.line)}
+            applying = {
+                id(assignment): assignment
+                for call in calls
+                for assignment in self.reaching(binds, call.block, call.line)
+            }
             if applying:
                 return list(applying.values())
         if home != self.scope[block] or (len(binds) == 1 and binds[0].block == home):
@@ -336,19 +340,19 @@ class Module:
         around = set(self.ancestors(block))
         loops = {b for b in around if self.blocks[b].kind == "loop"}
         other = set() if loops else self._other_branches(around)
-        found = []
+        assignments = []
         for bind in reversed(bound_before(binds, line)):
             if other and not other.isdisjoint(self.ancestors(bind.block)):
                 continue
-            found.append(bind)
+            assignments.append(bind)
             if bind.block in around:
                 loops.difference_update(self.ancestors(bind.block))
                 break
-        if loops and found:  # later lines of a loop precede in the next iteration
+        if loops and assignments:  # later lines of a loop precede in the next iteration
             end = bisect_left(binds, line, key=_line)
             later = binds[end : end + _REACHING]
-            found += [b for b in later if not loops.isdisjoint(self.ancestors(b.block))]
-        return found or [b for b in binds[: -_REACHING - 1 : -1] if other.isdisjoint(self.ancestors(b.block))]
+            assignments += [b for b in later if not loops.isdisjoint(self.ancestors(b.block))]
+        return assignments or [b for b in binds[: -_REACHING - 1 : -1] if other.isdisjoint(self.ancestors(b.block))]
 
     def _other_branches(self, around: set[int]) -> set[int]:
         """The condition blocks that do not run where one of the blocks `around` is their ``else``."""

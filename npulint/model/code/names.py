@@ -136,7 +136,10 @@ class Names:
         home, block = target
         if home.blocks[block].kind == "class":
             return f"{home.name}:{home.blocks[block].name}()"
-        names = (self._of_returned(home, one, one.value) for one in _regular(home, home.returns.get(block, [])))
+        names = (
+            self._of_returned(home, return_record, return_record.value)
+            for return_record in _regular(home, home.returns.get(block, []))
+        )
         name = next((name for name in names if not name.startswith("?")), callee + "()")
         if not self._is_of_function(name):
             return name
@@ -291,9 +294,9 @@ class Names:
             target = self.project.find(record.module, module, record.level)
             if target is not None:
                 if not name.startswith("_"):
-                    found = self.exported(target, name)
-                    if found:
-                        return found
+                    stars = self.exported(target, name)
+                    if stars:
+                        return stars
             elif name in star_exports(record.module):
                 return canonical(f"{record.module}.{name}")
         return ""
@@ -350,9 +353,9 @@ class Names:
         for name in bases:
             parent = self.named(name.partition(":")[0]) if ":" in name else None
             if parent is not None:
-                found = self._instance_member(parent, name.partition(":")[2], part)
-                if found:
-                    return found
+                inherited = self._instance_member(parent, name.partition(":")[2], part)
+                if inherited:
+                    return inherited
             elif not name.startswith("?") and name not in _WITHOUT_MEMBERS:
                 return f"{name}().{part}"
         return ""

@@ -66,8 +66,8 @@ class Project:
         latest = max((one.generation for one in formers.values()), default=0)
         layout = frozenset((path, one.name, path in self._named_after) for path, one in self.modules.items())
         same = {path: one for path, one in formers.items() if one.generation == latest and one.layout == layout}
-        for one in self.modules.values():
-            one.former, one.generation, one.layout = None, generation, layout
+        for module in self.modules.values():
+            module.former, module.generation, module.layout = None, generation, layout
         changed = self.modules.keys() - same.keys()
         if len(changed) <= _FEW:
             affected = self._importing(changed)
@@ -80,40 +80,41 @@ class Project:
         segments = {part for path in changed for part in self.modules[path].name.split(".")}
         queue = [
             path
-            for path, one in self.modules.items()
-            if path in changed or any(not r.name and r.module.partition(".")[0] in segments for r in one.code.imports)
+            for path, module in self.modules.items()
+            if path in changed
+            or any(not r.name and r.module.partition(".")[0] in segments for r in module.code.imports)
         ]
-        found = set(queue)
+        importing = set(queue)
         while queue:
-            more = [path for path in self.users.get(queue.pop(), ()) if path not in found]
-            found.update(more)
+            more = [path for path in self.users.get(queue.pop(), ()) if path not in importing]
+            importing.update(more)
             queue += more
-        return found
+        return importing
 
     def find(self, dotted: str, importer: Module, level: int = 0) -> Module | None:
         """The module of this project that ``import dotted`` in `importer` resolves to; None if there is none."""
-        found = self._resolved(dotted, importer, level)
-        return None if found is None or found.path in self._copies else found
+        module = self._resolved(dotted, importer, level)
+        return None if module is None or module.path in self._copies else module
 
     def source(self, record: Import, importer: Module) -> Module | None:
         """The module of this project that ``from module import name`` in `importer` takes the name from. Where a
         package is empty and has a module of its own name, that is meant: its folder is in the import path."""
-        found = self.find(record.module, importer, record.level) if record.module or record.level else None
-        if found is None or record.level or not record.name or not _is_empty_package(found):
-            return found
+        module = self.find(record.module, importer, record.level) if record.module or record.level else None
+        if module is None or record.level or not record.name or not _is_empty_package(module):
+            return module
         if self.find(f"{record.module}.{record.name}", importer) is not None:
-            return found
+            return module
         last = record.module.rpartition(".")[2]
-        return self.modules.get(posixpath.join(posixpath.dirname(found.path), f"{last}.py"), found)
+        return self.modules.get(posixpath.join(posixpath.dirname(module.path), f"{last}.py"), module)
 
     def foreign_name(self, dotted: str, importer: Module, level: int = 0) -> str:
         """The name under which a module from outside is known: that of the tool for one of a copied tool, or a member
         of it; empty where a relative import names another one."""
         head, _, last = dotted.rpartition(".")
         for name, member in ((dotted, ""), (head, last)) if self._copies else ():
-            found = self._resolved(name, importer, level) if name or level else None
-            if found is not None and found.path in self._copies:
-                return f"{self._copies[found.path]}.{member}".rstrip(".")
+            module = self._resolved(name, importer, level) if name or level else None
+            if module is not None and module.path in self._copies:
+                return f"{self._copies[module.path]}.{member}".rstrip(".")
         if TOOL in dotted:  # in a folder of the project that is not among the files
             segments = dotted.split(".")
             return ".".join(segments[segments.index(TOOL) :]) if TOOL in segments else "" if level else dotted
@@ -197,22 +198,22 @@ class Project:
     def imported(self, module: Module, record: Import) -> list[Module]:
         """The project modules that one import statement loads."""
         key = (module.path, record.module, record.name, record.level)
-        known = self._imported.get(key)
-        if known is None:
-            known = self._imported[key] = self._loaded(module, record)
-        return known
+        modules = self._imported.get(key)
+        if modules is None:
+            modules = self._imported[key] = self._loaded(module, record)
+        return modules
 
     def _loaded(self, module: Module, record: Import) -> list[Module]:
-        found = []
+        modules = []
         base = self.source(record, module)
         if base is not None:
-            found.append(base)
+            modules.append(base)
         if record.name and record.name != "*":
             dotted = f"{record.module}.{record.name}" if record.module else record.name
             inner = self.find(dotted, module, record.level)
             if inner is not None:
-                found.append(inner)
-        return found
+                modules.append(inner)
+        return modules
 
     def uses(self, path: str) -> dict[str, None]:
         """The paths of the modules that the imports of a module load."""
@@ -227,7 +228,7 @@ class Project:
         """The paths of the modules that a module loads, directly or through others; itself first."""
         seen, queue = {path: None}, [path]
         while queue:
-            more = [one for one in self.uses(queue.pop()) if one not in seen]
+            more = [use for use in self.uses(queue.pop()) if use not in seen]
             seen.update(dict.fromkeys(more))
             queue += more
         return list(seen)
@@ -277,12 +278,12 @@ def _named_after(file: FileFacts) -> Iterator[str]:
     which the file imports: ``integrations/deepspeed.py``."""
     folder, _, name = file.path.rpartition("/")
     name, package = name.removesuffix(".py"), folder.rpartition("/")[2]
-    for one in file.code.imports if file.code is not None else ():
-        if one.level:
+    for import_record in file.code.imports if file.code is not None else ():
+        if import_record.level:
             continue
-        if one.module.partition(".")[0] == name:
+        if import_record.module.partition(".")[0] == name:
             yield file.path
-        elif one.module == package and not one.name:
+        elif import_record.module == package and not import_record.name:
             yield f"{folder}/__init__.py"
 
 

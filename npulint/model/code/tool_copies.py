@@ -32,15 +32,15 @@ def tool_copies(modules: Iterable[Module]) -> dict[str, str]:
     known = list(modules)
     own = {module.path: name for module in known if (name := _own_name(module))}
     folders = {posixpath.dirname(path) for path, name in own.items() if name == "tf_config"}
-    found = {path: f"{TOOL}.{name}" for path, name in own.items() if name == "tf_config" or _is_near(path, folders)}
+    copies = {path: f"{TOOL}.{name}" for path, name in own.items() if name == "tf_config" or _is_near(path, folders)}
     whole = {folder for folder in folders if any(_is_part(one.path, folder, deep=True) for one in known)}
     for module in known if whole else ():
         for folder in whole:
             if _is_part(module.path, folder, deep=False):
                 relative = posixpath.relpath(module.path, folder or ".").removesuffix(".py")
                 dotted = relative.replace("/", ".").removesuffix("__init__").rstrip(".")
-                found.setdefault(module.path, f"{TOOL}.{dotted}".rstrip("."))
-    return found
+                copies.setdefault(module.path, f"{TOOL}.{dotted}".rstrip("."))
+    return copies
 
 
 def _own_name(module: Module) -> str:

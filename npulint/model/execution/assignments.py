@@ -27,7 +27,7 @@ def assign(m: Machine, target: ast.expr, value: Value) -> None:
 
 def _unpack(m: Machine, targets: list[ast.expr], value: Value) -> None:
     content = items.listed(m, value)
-    star = next((index for index, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
+    star = next((index for index, node in enumerate(targets) if isinstance(node, ast.Starred)), None)
     values = content.items
     if values is None:
         m.may_throw("ValueError")

@@ -269,10 +269,10 @@ def _bound(m: Machine, part: Obj, one: Obj) -> Obj | Value:
 def _class_bound(m: Machine, part: Obj, cls: Obj) -> Value:
     function = part.data
     if isinstance(function, Value):
-        one = function.single
-        if not isinstance(one, Obj):
+        obj = function.single
+        if not isinstance(obj, Obj):
             return UNKNOWN
-        function = one
+        function = obj
     return Value((m.heap.make("method", part.name, data=(function, Value((cls,)))),))
 
 
@@ -303,19 +303,19 @@ def _of_class(m: Machine, cls: Obj, name: str) -> Value:
             return unknown(f"{cls.name}.{name}")
         return ABSENT_VALUE
     parts: list[Value] = []
-    for one in value.alternatives:
-        if isinstance(one, Obj) and one.kind == "classmethod":
-            parts.append(_class_bound(m, one, cls))
-        elif isinstance(one, Obj) and one.kind == "staticmethod":
-            parts.append(one.data if isinstance(one.data, Value) else Value((one.data,)))
+    for alternative in value.alternatives:
+        if isinstance(alternative, Obj) and alternative.kind == "classmethod":
+            parts.append(_class_bound(m, alternative, cls))
+        elif isinstance(alternative, Obj) and alternative.kind == "staticmethod":
+            parts.append(alternative.data if isinstance(alternative.data, Value) else Value((alternative.data,)))
         elif (
-            isinstance(one, Obj)
-            and one.kind == "instance"
-            and (getter := m.class_attribute(one, "__get__")) is not None
+            isinstance(alternative, Obj)
+            and alternative.kind == "instance"
+            and (getter := m.class_attribute(alternative, "__get__")) is not None
         ):
             parts.append(m.call(getter, Arguments([NONE, Value((cls,))])))
         else:
-            parts.append(Value((one,)))
+            parts.append(Value((alternative,)))
     if value.is_open:
         parts.append(unknown(value.reason))
     return joined(parts)
@@ -390,9 +390,9 @@ def set_value(m: Machine, holder: Value, name: str, value: Value) -> None:
         return UNKNOWN
 
     if len(holder.alternatives) > 1 and not holder.is_open and all(_is_plain(m, one) for one in holder.alternatives):
-        for one in holder.alternatives:
-            assert isinstance(one, Obj)
-            m.heap.maybe_set(one, name, value)
+        for alternative in holder.alternatives:
+            assert isinstance(alternative, Obj)
+            m.heap.maybe_set(alternative, name, value)
         return
     items.each(m, holder, of, unseen)
 
@@ -508,13 +508,13 @@ def any_of(m: Machine, one: object) -> Value:
 
 def change_any(m: Machine, holder: Value, hook: str, value: Value) -> None:
     """Set an attribute whose name is not known, or (absent) delete it; `hook` is the method that may do it."""
-    for one in holder.alternatives:
-        if not isinstance(one, Obj):
+    for alternative in holder.alternatives:
+        if not isinstance(alternative, Obj):
             continue
-        method = m.class_attribute(one, hook)
+        method = m.class_attribute(alternative, hook)
         if method is not None:
             m.unseen("", [method])
-        m.heap.set_any(one, value)
+        m.heap.set_any(alternative, value)
 
 
 def delete(m: Machine, holder: Value, name: str) -> None:

@@ -212,7 +212,7 @@ def bind_arguments(m: Machine, frame: Frame, data: FunctionData, arguments: Argu
         m.throw_new("TypeError", f"{name}() got an unexpected keyword argument '{next(iter(keywords))}'")
     if not arguments.is_exact:
         m.may_throw("TypeError")
-    for key in [*positional, *(one.arg for one in node.kwonlyargs)]:
+    for key in [*positional, *(kwonlyarg.arg for kwonlyarg in node.kwonlyargs)]:
         m.heap.put(names, key, _given(m, key, given, data, arguments, name))
     if node.vararg is not None:
         if arguments.rest is not None:
@@ -232,7 +232,7 @@ def _given(m: Machine, key: str, given: dict[str, Value], data: FunctionData, ar
     if key in given:
         return given[key]
     default = data.defaults.get(key)
-    open_parts = [one for one in (arguments.rest, arguments.options) if one is not None]
+    open_parts = [value for value in (arguments.rest, arguments.options) if value is not None]
     if open_parts:
         return joined([*open_parts, *([] if default is None else [default])])
     if default is None:
@@ -337,5 +337,5 @@ def awaited(m: Machine, value: Value) -> Value:
 
 def awaited_if_needed(m: Machine, value: Value) -> Value:
     """The result of a coroutine; other values as they are."""
-    one = value.single
-    return awaited(m, value) if isinstance(one, Obj) and one.kind == "coroutine" else value
+    obj = value.single
+    return awaited(m, value) if isinstance(obj, Obj) and obj.kind == "coroutine" else value

@@ -28,16 +28,16 @@ _CONSTANT_BASES: Final = frozenset(("builtins.str", "builtins.int", "builtins.fl
 def make_class(m: Machine, node: ast.ClassDef) -> Value:
     """Execute a class statement without its decorators."""
     arguments = arguments_of(m, node)
-    bases = [_base(m, one) for one in arguments.positional]
+    bases = [_base(m, value) for value in arguments.positional]
     is_open = arguments.rest is not None or None in bases or _has_unseen_metaclass(arguments)
-    known = [one for one in bases if one is not None]
-    if any(m.enums.get(one, ("", {}))[1] for one in known):
+    objs = [base for base in bases if base is not None]
+    if any(m.enums.get(obj, ("", {}))[1] for obj in objs):
         m.throw_new("TypeError", "cannot extend an enumeration with members")
     cls = m.heap.make("class", node.name)
-    ancestors = _linearized(m, known)
+    ancestors = _linearized(m, objs)
     if ancestors is None:
         m.throw_new("TypeError", "cannot create a consistent method resolution order")
-    is_open = is_open or any(base.kind == "class" and base.data.is_open for base in known)
+    is_open = is_open or any(base.kind == "class" and base.data.is_open for base in objs)
     cls.data = ClassData((cls, *ancestors), is_open, node)
     scope = m.scopes.get(node)
     if scope is None:
@@ -86,11 +86,11 @@ def _note_slots(m: Machine, cls: Obj) -> None:
 
 
 def _base(m: Machine, value: Value) -> Obj | None:
-    one = value.single
-    if isinstance(one, Obj) and one.kind in ("class", "symbol"):
-        return one
-    if isinstance(one, Obj) and one.kind == "namedtuple":
-        base: Obj = one.data
+    obj = value.single
+    if isinstance(obj, Obj) and obj.kind in ("class", "symbol"):
+        return obj
+    if isinstance(obj, Obj) and obj.kind == "namedtuple":
+        base: Obj = obj.data
         return base
     return None
 
@@ -99,8 +99,8 @@ def _has_unseen_metaclass(arguments: Arguments) -> bool:
     metaclass = arguments.keywords.get("metaclass")
     if metaclass is None:
         return False
-    one = metaclass.single
-    return not (isinstance(one, Obj) and one.name in ("abc.ABCMeta", "builtins.type", "enum.EnumMeta", "enum.EnumType"))
+    obj = metaclass.single
+    return not (isinstance(obj, Obj) and obj.name in ("abc.ABCMeta", "builtins.type", "enum.EnumMeta", "enum.EnumType"))
 
 
 def _linearized(m: Machine, bases: list[Obj]) -> list[Obj] | None:
@@ -108,15 +108,15 @@ def _linearized(m: Machine, bases: list[Obj]) -> list[Obj] | None:
     sequences = [list(m.mro(base)) for base in bases] + [list(bases)]
     merged: list[Obj] = []
     while any(sequences):
-        sequences = [one for one in sequences if one]
+        sequences = [sequence for sequence in sequences if sequence]
         head = next(
-            (one[0] for one in sequences if not any(one[0] in other[1:] for other in sequences)),
+            (sequence[0] for sequence in sequences if not any(sequence[0] in other[1:] for other in sequences)),
             None,
         )
         if head is None:
             return None
         merged.append(head)
-        sequences = [[one for one in sequence if one is not head] for sequence in sequences]
+        sequences = [[obj for obj in sequence if obj is not head] for sequence in sequences]
     return merged
 
 
@@ -145,9 +145,9 @@ def annotate(m: Machine, name: str, annotation: ast.expr) -> None:
 def _after_body(m: Machine, cls: Obj, arguments: Arguments) -> None:
     for name in list(m.heap.layout_of(cls).keys):
         value = m.heap.held(cls, name)
-        one = value.single
-        if isinstance(one, Obj) and one.kind == "instance" and isinstance(name, str):
-            method = m.class_attribute(one, "__set_name__")
+        obj = value.single
+        if isinstance(obj, Obj) and obj.kind == "instance" and isinstance(name, str):
+            method = m.class_attribute(obj, "__set_name__")
             if method is not None:
                 m.call(method, Arguments([Value((cls,)), const(name)]))
     records.finish_class(m, cls)
@@ -179,17 +179,17 @@ def instantiate(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None
         if not isinstance(function, Obj):
             return m.unseen(f"{cls.name}()", arguments.all())
         made = m.call(Value((function,)), arguments.with_first(Value((cls,))))
-        one = made.single
-        if isinstance(one, Obj) and one.kind == "instance" and one.cls is not None and cls in m.mro(one.cls):
-            initialize(m, one, arguments)
+        obj = made.single
+        if isinstance(obj, Obj) and obj.kind == "instance" and obj.cls is not None and cls in m.mro(obj.cls):
+            initialize(m, obj, arguments)
         return made
     _refuse_abstract(m, cls)
-    one = new_instance(m, cls, arguments, site)
-    initialize(m, one, arguments)
-    finalizer = m.class_attribute(one, "__del__")
+    obj = new_instance(m, cls, arguments, site)
+    initialize(m, obj, arguments)
+    finalizer = m.class_attribute(obj, "__del__")
     if finalizer is not None:  # when nothing refers to it any more, which is not followed
         m.unseen("__del__()", [finalizer])
-    return Value((one,))
+    return Value((obj,))
 
 
 def _refuse_abstract(m: Machine, cls: Obj) -> None:
@@ -209,23 +209,23 @@ def _refuse_abstract(m: Machine, cls: Obj) -> None:
 
 def new_instance(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None) -> Obj:
     """A new instance before its initialization."""
-    one = m.heap.make("instance", cls.name, cls, site=site)
+    obj = m.heap.make("instance", cls.name, cls, site=site)
     if m.is_exception_class(cls):
-        m.heap.fill(one, [("args", m.heap.sequence("tuple", arguments.positional))])
+        m.heap.fill(obj, [("args", m.heap.sequence("tuple", arguments.positional))])
     for base in m.mro(cls):
         kind = BUILT_IN_BASES.get(base.name) if base.kind == "symbol" else None
         if kind == "tuple":
-            one.items = m.call_library("builtins.tuple", arguments, site)
+            obj.items = m.call_library("builtins.tuple", arguments, site)
             break
-        if kind is not None and (one.items is None or one.many):
+        if kind is not None and (obj.items is None or obj.many):
             inner = m.heap.sequence("list", (), site) if kind == "list" else m.heap.mapping((), kind, site)
-            one.items = inner if one.items is None or not one.many else one.items.joined(inner)
+            obj.items = inner if obj.items is None or not obj.many else obj.items.joined(inner)
             break
         if base.kind == "symbol" and base.name in _CONSTANT_BASES:
             inner = m.call_library(base.name, arguments, site)
-            one.items = inner if one.items is None or not one.many else one.items.joined(inner)
+            obj.items = inner if obj.items is None or not obj.many else obj.items.joined(inner)
             break
-    return one
+    return obj
 
 
 def initialize(m: Machine, one: Obj, arguments: Arguments) -> None:

@@ -155,8 +155,8 @@ class Engine(Machine):
 
     def exit_at_once(self, code: Value) -> None:
         """End the program without cleaning up."""
-        one = code.single
-        self.end(not isinstance(one, Const) or one.value in (0, None), at_once=True)
+        constant = code.single
+        self.end(not isinstance(constant, Const) or constant.value in (0, None), at_once=True)
         raise Dead
 
     def call_back(self, function: Obj) -> None:
@@ -171,12 +171,12 @@ class Engine(Machine):
         if bases is not None:
             inner = [cls, *(base for name in bases for base in self.mro(self.heap.symbol(name)))]
             return tuple(dict.fromkeys(inner))
-        found = classes.mro(self, cls)
-        if len(found) == 1 and cls.kind == "symbol" and cls.name.startswith("builtins."):
+        objs = classes.mro(self, cls)
+        if len(objs) == 1 and cls.kind == "symbol" and cls.name.startswith("builtins."):
             kind = getattr(builtins, cls.name.removeprefix("builtins."), None)
             if isinstance(kind, type):
                 return tuple(self.heap.symbol(f"builtins.{base.__name__}") for base in kind.__mro__)
-        return found
+        return objs
 
     def class_attribute(self, one: Obj, name: str) -> Value | None:
         """A special method that the program defines for an instance, bound to it; None if it does not."""
@@ -215,7 +215,11 @@ class Engine(Machine):
         names = {name for base in self.mro(one.cls) if base.kind == "class" for name in self.heap.layout_of(base).keys}
         methods = [self.class_attribute(one, name) for name in sorted(map(str, names)) if name != "__init__"]
         functions = [method for method in methods if method is not None]
-        return [one for one in functions if any(isinstance(p, Obj) and p.kind == "method" for p in one.alternatives)]
+        return [
+            function
+            for function in functions
+            if any(isinstance(p, Obj) and p.kind == "method" for p in function.alternatives)
+        ]
 
     def _has_own_equality(self, one: Obj) -> bool:
         if one.cls is None or one.cls.kind != "class" or one.cls in self.enums:
@@ -401,15 +405,15 @@ class Engine(Machine):
     def search_path(self) -> list[str]:
         """The folders that modules are found in, below the project's root."""
         content = self.heap.get(self.heap.symbol("sys"), "path").single
-        found = self.heap.items_of(content).items if isinstance(content, Obj) else None
-        folders = [relative_path(value, self.working_folder) for value in found or ()]
+        values = self.heap.items_of(content).items if isinstance(content, Obj) else None
+        folders = [relative_path(value, self.working_folder) for value in values or ()]
         return list(dict.fromkeys(folder for folder in folders if folder is not None))
 
     def searches_elsewhere(self) -> bool:
         """Whether modules may also be found in folders that are not known."""
         content = self.heap.get(self.heap.symbol("sys"), "path").single
-        found = self.heap.items_of(content).items if isinstance(content, Obj) else None
-        return found is None or any(not isinstance(value.single, (Const, Obj)) for value in found)
+        values = self.heap.items_of(content).items if isinstance(content, Obj) else None
+        return values is None or any(not isinstance(value.single, (Const, Obj)) for value in values)
 
     def file_text(self, path: str) -> Value:
         """The value of ``__file__``."""
@@ -542,9 +546,9 @@ class Engine(Machine):
         """Whether nothing among these values has code of the program that is called where they are read."""
         reachable = self.heap.reachable(values)
         return not any(
-            one.kind in ("function", "method", "partial", "class", "generator")
-            or (one.cls is not None and any(self.class_attribute(one, name) for name in _CALLED_BY_READING))
-            for one in reachable
+            obj.kind in ("function", "method", "partial", "class", "generator")
+            or (obj.cls is not None and any(self.class_attribute(obj, name) for name in _CALLED_BY_READING))
+            for obj in reachable
         )
 
     def _object_new(self, arguments: Arguments) -> Value:
@@ -574,21 +578,21 @@ class Engine(Machine):
     def call_built_in(self, name: str, receiver: Value, arguments: Arguments, site: ast.AST | None) -> Value:
         """What a method of a built-in type gives."""
         _, kind, method = name.split(".", 2)
-        one = receiver.single
-        if isinstance(one, Obj) and one.kind in METHODS:
-            found = METHODS[one.kind].get(method)
+        obj = receiver.single
+        if isinstance(obj, Obj) and obj.kind in METHODS:
+            found = METHODS[obj.kind].get(method)
             if found is None:
                 return self.unseen(f"{name}()", [receiver, *arguments.all()])
             if not arguments.is_exact and method not in ("update", "__init__"):
                 return self.unseen(f"{name}()", [receiver, *arguments.all()])
             try:
-                return found(self, one, arguments, site)
+                return found(self, obj, arguments, site)
             except IndexError:
                 self.throw_new("TypeError", f"{method}() takes another number of arguments")
         if kind in texts.METHODS and method in texts.METHODS[kind] and arguments.is_exact:
             if method == "join":
                 return _join(self, receiver, arguments)
-            if method in ("format", "format_map") and isinstance(one, Const):
+            if method in ("format", "format_map") and isinstance(obj, Const):
                 return _format(self, receiver, arguments)
             return texts.call_method(self, kind, method, receiver, arguments.positional, arguments.keywords)
         self.may_throw()
@@ -624,7 +628,7 @@ class Engine(Machine):
         are the folders of PYTHONPATH below the project's root."""
         folder = self.working_folder if module_name else posixpath.dirname(script)
         symbol = self.heap.symbol("sys")
-        paths = [path_value(self.heap, one) for one in dict.fromkeys((folder, *search))]
+        paths = [path_value(self.heap, fromkey) for fromkey in dict.fromkeys((folder, *search))]
         self.heap.set(symbol, "path", self.heap.sequence("list", paths))
         self.heap.set(symbol, "argv", self._argv(script, words, None if module_name else named))
         module = Obj("module", self.store.new_serial(), "__main__", data=ModuleData(script, "__main__", False))
@@ -737,12 +741,12 @@ def _abstract(name: str, bases: Sequence[Obj]) -> bool | None:
 def _object_setattr(m: Machine, arguments: Arguments) -> Value:
     holder, name, value = arguments.positional[:3]
     text = texts.known_text(name)
-    for one in holder.alternatives:
-        if isinstance(one, Obj):
+    for alternative in holder.alternatives:
+        if isinstance(alternative, Obj):
             if text is None:
-                m.heap.set_any(one, value)
+                m.heap.set_any(alternative, value)
             else:
-                m.heap.set(one, text, value)
+                m.heap.set(alternative, text, value)
     return NONE
 
 

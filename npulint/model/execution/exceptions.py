@@ -90,10 +90,10 @@ def _possible_error(m: Machine, names: set[str]) -> Value:
     alternatives: list[Const | Obj | Absent] = []
     for name in sorted(names):
         alternatives += m.exception(name).alternatives
-        one = alternatives[-1]
-        assert isinstance(one, Obj)
-        m.heap.set_any(one, UNKNOWN)
-        m.heap.set(one, "args", UNKNOWN)
+        obj = alternatives[-1]
+        assert isinstance(obj, Obj)
+        m.heap.set_any(obj, UNKNOWN)
+        m.heap.set(obj, "args", UNKNOWN)
     return Value(tuple(alternatives))
 
 
@@ -240,13 +240,13 @@ def _split(m: Machine, error: Value, caught: ast.expr | None) -> tuple[Value | N
     kinds = _classes(m, m.evaluate(caught))
     taken: list[Const | Obj] = []
     rest: list[Const | Obj] = []
-    for one in error.alternatives:
-        answer = None if one is ABSENT or not isinstance(one, Obj) else caught_by(m, one, kinds)
+    for alternative in error.alternatives:
+        answer = None if alternative is ABSENT or not isinstance(alternative, Obj) else caught_by(m, alternative, kinds)
         if answer is not False:
-            taken.append(one)  # type: ignore[arg-type]
+            taken.append(alternative)  # type: ignore[arg-type]
         if not answer:
-            rest.append(one)  # type: ignore[arg-type]
-    all_names = {one.name for one in kinds or ()}
+            rest.append(alternative)  # type: ignore[arg-type]
+    all_names = {obj.name for obj in kinds or ()}
     takes_all = kinds is not None and bool(all_names & {"builtins.Exception", "builtins.BaseException"})
     is_taken = bool(taken) or error.is_open
     goes_on = bool(rest) or (error.is_open and not takes_all)
@@ -261,7 +261,7 @@ def _classes(m: Machine, value: Value) -> list[Obj] | None:
     single = value.single
     if isinstance(single, Obj) and single.kind == "tuple":
         singles = [value.single for value in m.heap.items_of(single).items or (UNKNOWN,)]
-        kinds = [one for one in singles if isinstance(one, Obj)]
+        kinds = [obj for obj in singles if isinstance(obj, Obj)]
         if any(kind.kind == "tuple" for kind in kinds):
             m.lost = True  # Python refuses it where the exception comes
         return kinds if len(kinds) == len(singles) else None

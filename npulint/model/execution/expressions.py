@@ -139,9 +139,9 @@ def binary(m: Machine, op: ast.operator, left: Value, right: Value, site: ast.AS
     """The value of a binary operator."""
     stem, function = operators.BINARY[op.__class__]
     if not left.is_open and not right.is_open:
-        one, other = left.single, right.single
-        if isinstance(one, Const) and isinstance(other, Const):
-            return _of_constants(m, stem, function, one, other)
+        constant, other = left.single, right.single
+        if isinstance(constant, Const) and isinstance(other, Const):
+            return _of_constants(m, stem, function, constant, other)
     return items.each_pair(
         m,
         left,
@@ -225,7 +225,10 @@ def _is_instance(one: Const | Obj) -> TypeGuard[Obj]:
 
 def _declines(result: Value) -> bool:
     """Whether a method of an operator may leave it to the other operand."""
-    return any(isinstance(one, Obj) and one.name == "builtins.NotImplemented" for one in result.alternatives)
+    return any(
+        isinstance(alternative, Obj) and alternative.name == "builtins.NotImplemented"
+        for alternative in result.alternatives
+    )
 
 
 def _asked(m: Machine, stem: str, one: Const | Obj, other: Const | Obj) -> list[tuple[Obj, str, Const | Obj]]:
@@ -246,7 +249,10 @@ def _asked(m: Machine, stem: str, one: Const | Obj, other: Const | Obj) -> list[
 def augmented(m: Machine, op: ast.operator, left: Value, right: Value, site: ast.AST) -> Value:
     """The value that ``left op= right`` binds; lists, dicts and sets are changed."""
     stem = operators.BINARY[op.__class__][0]
-    if any(isinstance(one, Obj) and (one.kind in ("list", "dict", "set", "instance")) for one in left.alternatives):
+    if any(
+        isinstance(alternative, Obj) and (alternative.kind in ("list", "dict", "set", "instance"))
+        for alternative in left.alternatives
+    ):
         return items.each(
             m,
             left,
@@ -306,7 +312,9 @@ def _bool_from(m: Machine, node: ast.BoolOp, index: int) -> Value:
     answer = truth(m, value)
     if answer is not None:
         return value if answer is is_or else _bool_from(m, node, index + 1)
-    stays = value.of(tuple(one for one in value.alternatives if truth(m, Value((one,))) is not (not is_or)))
+    stays = value.of(
+        tuple(alternative for alternative in value.alternatives if truth(m, Value((alternative,))) is not (not is_or))
+    )
 
     def stop() -> Value:
         assume(m, part, is_or)
@@ -467,7 +475,7 @@ def _call(m: Machine, node: ast.Call) -> Value:
 
 
 def _probe(m: Machine, node: ast.Call, name: str) -> Value:
-    values = [evaluate(m, one) for one in node.args]
+    values = [evaluate(m, argument) for argument in node.args]
     place = (m.frame.module.data.path, node.lineno)
     if name == "reveal_runs":
         m.visit(place)

@@ -22,8 +22,8 @@ _WRITTEN: Final = "<written>"
 def project_path(m: Machine, value: Value) -> str | None:
     """The path below the project's root that a path means; None outside, or where it is not known."""
     if m.heap.get(m.heap.symbol("os"), "<chdir>").single is not ABSENT:
-        one = value.single
-        return one.name if isinstance(one, Obj) and one.kind == "path" else None
+        obj = value.single
+        return obj.name if isinstance(obj, Obj) and obj.kind == "path" else None
     return relative_path(value, m.working_folder)
 
 
@@ -93,20 +93,20 @@ def file_attribute(m: Machine, one: Obj, name: str) -> Value:
 
 def call_file_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a method of an open file gives."""
-    one: Obj = method.data
+    obj: Obj = method.data
     if method.name in ("readline", "seek", "read", "readlines") and not (
         method.name in ("read", "readlines") and not arguments.positional
     ):
-        m.heap.put(one, "<moved>", TRUE)
-    if m.heap.get(one, "<moved>").single is not ABSENT:
+        m.heap.put(obj, "<moved>", TRUE)
+    if m.heap.get(obj, "<moved>").single is not ABSENT:
         m.may_throw()
         return unknown("", "str" if method.name != "readlines" else "")
     if method.name == "close":
-        m.heap.put(one, "<moved>", TRUE)
-    if method.name == "read" and not arguments.positional and isinstance(one.data, str):
-        return const(one.data) if read_once(m, one) else const("")
-    if method.name == "readlines" and isinstance(one.data, str):
-        lines = one.data.splitlines(True) if read_once(m, one) else []
+        m.heap.put(obj, "<moved>", TRUE)
+    if method.name == "read" and not arguments.positional and isinstance(obj.data, str):
+        return const(obj.data) if read_once(m, obj) else const("")
+    if method.name == "readlines" and isinstance(obj.data, str):
+        lines = obj.data.splitlines(True) if read_once(m, obj) else []
         return m.heap.sequence("list", [const(line) for line in lines], site)
     if method.name in ("write", "close", "flush", "writelines", "seek"):
         return NONE
@@ -147,10 +147,10 @@ def parsed_json(m: Machine, text: str, site: ast.AST | None) -> Value:
 
 
 def _content(m: Machine, value: Value) -> str | None:
-    one = value.single
-    if isinstance(one, Obj) and one.kind == "file":
-        is_whole = isinstance(one.data, str) and m.heap.get(one, "<moved>").single is ABSENT
-        return one.data if is_whole and read_once(m, one) else None
+    obj = value.single
+    if isinstance(obj, Obj) and obj.kind == "file":
+        is_whole = isinstance(obj.data, str) and m.heap.get(obj, "<moved>").single is ABSENT
+        return obj.data if is_whole and read_once(m, obj) else None
     return texts.known_text(value)
 
 

@@ -36,9 +36,9 @@ _MOST_PAIRS = 36
 def each(m: Machine, value: Value, of: Callable[[Const | Obj], Value], otherwise: Callable[[], Value]) -> Value:
     """What `of` gives for each alternative, and `otherwise` where there may be others."""
     works: list[Callable[[], Value]] = []
-    for one in value.alternatives:
-        if one is not ABSENT:
-            works.append(lambda one=one: of(one))  # type: ignore[misc]
+    for alternative in value.alternatives:
+        if alternative is not ABSENT:
+            works.append(lambda one=alternative: of(one))  # type: ignore[misc]
     if value.is_open or not works:
         works.append(otherwise)
     return m.value_of_branches(works)
@@ -56,10 +56,10 @@ def each_pair(
         m.may_throw()
         return UNKNOWN
     works: list[Callable[[], Value]] = []
-    for one in left.alternatives:
+    for alternative in left.alternatives:
         for other in right.alternatives:
-            if one is not ABSENT and other is not ABSENT:
-                works.append(lambda one=one, other=other: of(one, other))  # type: ignore[misc]
+            if alternative is not ABSENT and other is not ABSENT:
+                works.append(lambda one=alternative, other=other: of(one, other))  # type: ignore[misc]
     if left.is_open or right.is_open or not works:
         works.append(otherwise)
     return m.value_of_branches(works)
@@ -228,7 +228,7 @@ def set_of(m: Machine, content: Items, site: object = None) -> Value:
 def add(m: Machine, owner: Obj, item: Value) -> None:
     """Add an item to a set."""
     refuse_unhashable(m, item)
-    keys = [key_of(one, m.heap) for one in item.alternatives if one is not ABSENT]  # type: ignore[arg-type]
+    keys = [key_of(alternative, m.heap) for alternative in item.alternatives if alternative is not ABSENT]  # type: ignore[arg-type]
     if item.is_open or None in keys:
         m.may_throw("TypeError")
         m.heap.set_any(owner, TRUE)
@@ -383,7 +383,7 @@ def _missing(m: Machine, instance: Obj, owner: Obj, key: Key, site: ast.AST | No
 
 def set_item(m: Machine, holder: Obj, key: Value, value: Value) -> None:
     """Execute ``holder[key] = value`` for a dict."""
-    keys = [key_of(one, m.heap) for one in key.alternatives if one is not ABSENT]  # type: ignore[arg-type]
+    keys = [key_of(alternative, m.heap) for alternative in key.alternatives if alternative is not ABSENT]  # type: ignore[arg-type]
     refuse_unhashable(m, key)
     if key.is_open or None in keys:
         m.may_throw("TypeError")
@@ -398,9 +398,9 @@ def set_item(m: Machine, holder: Obj, key: Value, value: Value) -> None:
 
 def refuse_unhashable(m: Machine, key: Value) -> None:
     """Raise TypeError for a key that is a list, dict or set."""
-    one = key.single
-    if isinstance(one, Obj) and one.kind in ("list", "dict", "set") and one.name != "frozenset":
-        m.throw_new("TypeError", f"unhashable type: '{one.kind}'")
+    obj = key.single
+    if isinstance(obj, Obj) and obj.kind in ("list", "dict", "set") and obj.name != "frozenset":
+        m.throw_new("TypeError", f"unhashable type: '{obj.kind}'")
 
 
 def store_item(m: Machine, holder: Value, key: Value, value: Value) -> None:
@@ -560,9 +560,9 @@ def _among(m: Machine, content: Items, item: Value) -> Value:
     if content.items is None or item.is_open:
         return truth_value(False) if content.items == () else EITHER
     answers: set[bool | None] = set()
-    for one in item.alternatives:
-        if one is not ABSENT:
-            answers.add(_is_among(m, content.items, one))  # type: ignore[arg-type]
+    for alternative in item.alternatives:
+        if alternative is not ABSENT:
+            answers.add(_is_among(m, content.items, alternative))  # type: ignore[arg-type]
     return truth_value(answers.pop() if len(answers) == 1 else None)
 
 
@@ -698,9 +698,9 @@ def operator(m: Machine, stem: str, one: Const | Obj, other: Const | Obj, site: 
 
 def _hosted_sets(m: Machine, stem: str, left: Obj, right: Obj, site: ast.AST) -> Value | None:
     sets = []
-    for one in (left, right):
+    for obj in (left, right):
         try:
-            content = hosted_alternative(one, m.heap) if one.kind != "view" else {*_view_keys(m, one)}
+            content = hosted_alternative(obj, m.heap) if obj.kind != "view" else {*_view_keys(m, obj)}
         except Unhosted:
             return None
         if not isinstance(content, set):

@@ -176,8 +176,8 @@ def _reads_its_own_names(m: Machine, frame: Frame) -> bool:
             home = home_of(frame, node.id)
             value = m.heap.get(frame.module if home is None else home.locals, node.id)
             if any(
-                isinstance(one, Const) or (isinstance(one, Obj) and one.kind not in _STABLE)
-                for one in value.alternatives
+                isinstance(alternative, Const) or (isinstance(alternative, Obj) and alternative.kind not in _STABLE)
+                for alternative in value.alternatives
             ):
                 return False
     return True

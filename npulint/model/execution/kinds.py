@@ -87,9 +87,9 @@ def _symbol_item(m: Machine, one: Obj, key: Value) -> Value:
         return process.environment_item(m, one, key)
     if one.name == "sys.modules":
         name = texts.known_text(key)
-        found = m.store.read(one, name) if name is not None else None
-        if isinstance(found, Value) and found.single is not ABSENT:
-            return found
+        item = m.store.read(one, name) if name is not None else None
+        if isinstance(item, Value) and item.single is not ABSENT:
+            return item
         loaded = [module for (dotted, _), module in m.modules.items() if dotted == name]
         return Value((loaded[0],)) if len(loaded) == 1 else UNKNOWN
     if one.name.partition(".")[0] in ("typing", "builtins", "collections"):

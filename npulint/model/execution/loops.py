@@ -74,11 +74,11 @@ def _give_up(m: Machine, cells: list[Cell], first: int | None) -> None:
 def _widened(m: Machine, value: Value, first: int | None) -> Value:
     if value.origin is not None:
         value.origin.root.is_read = True  # the value that replaces it may be
-    kinds = {type(one.value).__name__ for one in value.alternatives if isinstance(one, Const)}
-    kept = [one for one in value.alternatives if not isinstance(one, Const)]
+    kinds = {type(alternative.value).__name__ for alternative in value.alternatives if isinstance(alternative, Const)}
+    kept = [alternative for alternative in value.alternatives if not isinstance(alternative, Const)]
     if first is not None:
-        new = [one for one in kept if isinstance(one, Obj) and one.serial >= first]
-        m.unseen(value.reason, [Value((one,)) for one in new])
+        new = [obj for obj in kept if isinstance(obj, Obj) and obj.serial >= first]
+        m.unseen(value.reason, [Value((obj,)) for obj in new])
         kept = [one for one in kept if one not in new]
     is_plain = len(kinds) == 1 and all(one is ABSENT for one in kept) and (not value.is_open or value.hint in kinds)
     return Value(tuple(kept), True, value.reason, kinds.pop() if is_plain and first is None else "")

@@ -90,7 +90,7 @@ class Arguments:
 
     def all(self) -> list[Value]:
         """All values that are given."""
-        more = [one for one in (self.rest, self.options) if one is not None]
+        more = [value for value in (self.rest, self.options) if value is not None]
         return [*self.positional, *self.keywords.values(), *more]
 
     def with_first(self, value: Value) -> Arguments:
@@ -268,7 +268,7 @@ class Machine(ABC):
 
     def throw_new(self, name: str, *args: object) -> NoReturn:
         """Raise an exception of Python itself; its message is not that of Python word by word."""
-        error = self.exception(name, [const(one) for one in args])
+        error = self.exception(name, [const(argument) for argument in args])
         made = error.single
         assert isinstance(made, Obj)
         self.heap.put(made, "args", UNKNOWN)
@@ -324,10 +324,14 @@ class Machine(ABC):
         return not outcome.value.is_open and self._is_normal(outcome.value)
 
     def _is_normal(self, error: Value) -> bool:
-        for one in error.alternatives:
+        for alternative in error.alternatives:
             exit_class = self.heap.symbol("builtins.SystemExit")
-            if isinstance(one, Obj) and one.cls is not None and self.is_subclass(one.cls, exit_class):
-                args = self.heap.get(one, "args").single
+            if (
+                isinstance(alternative, Obj)
+                and alternative.cls is not None
+                and self.is_subclass(alternative.cls, exit_class)
+            ):
+                args = self.heap.get(alternative, "args").single
                 items = self.heap.items_of(args).items if isinstance(args, Obj) else None
                 code = items[0].single if items else Const(None)
                 if not isinstance(code, Const) or code.value in (None, 0):
@@ -605,7 +609,11 @@ class Machine(ABC):
 
 def _class_names(error: Value) -> list[str]:
     """The names of the classes of an exception if all are Python's own."""
-    classes = [one.cls for one in error.alternatives if isinstance(one, Obj) and one.cls is not None]
+    classes = [
+        alternative.cls
+        for alternative in error.alternatives
+        if isinstance(alternative, Obj) and alternative.cls is not None
+    ]
     names = [cls.name for cls in classes if cls.name.startswith("builtins.")]
     is_plain = len(names) == len(error.alternatives) and not error.is_open
     return [name.removeprefix("builtins.") for name in names] if is_plain else []

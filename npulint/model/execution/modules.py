@@ -173,8 +173,8 @@ def import_(m: Machine, node: ast.Import) -> None:
 
 def imported(m: Machine, name: str) -> Value:
     """The module of this name, of the project or of a library."""
-    found = load(m, name)
-    return found if found is not None else _library(m, name)
+    value = load(m, name)
+    return value if value is not None else _library(m, name)
 
 
 def _library(m: Machine, name: str) -> Value:
@@ -202,23 +202,23 @@ def import_from(m: Machine, node: ast.ImportFrom) -> None:
 
 
 def _member(m: Machine, module: Value, name: str, member: str) -> Value:
-    one = module.single
-    if not isinstance(one, Obj):
+    obj = module.single
+    if not isinstance(obj, Obj):
         m.may_throw("ImportError")
         return unknown(f"{name}.{member}")
-    if one.kind == "symbol":
-        own = m.heap.get(one, member)
-        return own if own.single is not ABSENT else m.library_attribute(one.name, member)
-    value = m.heap.get(one, member) if one.kind == "module" else ABSENT_VALUE
+    if obj.kind == "symbol":
+        own = m.heap.get(obj, member)
+        return own if own.single is not ABSENT else m.library_attribute(obj.name, member)
+    value = m.heap.get(obj, member) if obj.kind == "module" else ABSENT_VALUE
     if value.single is ABSENT:
-        if one.kind == "module" and one.data.is_package:
-            path = _file_in(m, one, member)
+        if obj.kind == "module" and obj.data.is_package:
+            path = _file_in(m, obj, member)
             if path is not None:
-                inner = load(m, f"{one.data.name}.{member}")
+                inner = load(m, f"{obj.data.name}.{member}")
                 assert inner is not None
                 return inner
-        if one.kind != "module" or m.heap.get(one, "__getattr__").single is not ABSENT:
-            value = attribute_or_absent(m, one, member)
+        if obj.kind != "module" or m.heap.get(obj, "__getattr__").single is not ABSENT:
+            value = attribute_or_absent(m, obj, member)
     if value.single is ABSENT:
         m.throw_new("ImportError", f"cannot import name '{member}' from '{name}'")
     if value.may_be_absent:
@@ -227,11 +227,11 @@ def _member(m: Machine, module: Value, name: str, member: str) -> Value:
 
 
 def _import_all(m: Machine, module: Value) -> None:
-    one = module.single
-    if not isinstance(one, Obj) or one.kind != "module":
-        m.star_of_library(one.name if isinstance(one, Obj) else "")
+    obj = module.single
+    if not isinstance(obj, Obj) or obj.kind != "module":
+        m.star_of_library(obj.name if isinstance(obj, Obj) else "")
         return
-    listed = m.heap.get(one, "__all__")
+    listed = m.heap.get(obj, "__all__")
     names: list[str] | None = None
     if listed.single is not ABSENT:
         content = listed.without(ABSENT).single
@@ -243,12 +243,12 @@ def _import_all(m: Machine, module: Value) -> None:
         m.heap.set_any(m.frame.module, UNKNOWN)
         return
     if names is None:
-        keys = [key for key in m.heap.layout_of(one).keys if isinstance(key, str)]
+        keys = [key for key in m.heap.layout_of(obj).keys if isinstance(key, str)]
         names = [key for key in keys if not key.startswith(("_", "<"))]
     for name in names:
-        value = m.heap.get(one, name)
+        value = m.heap.get(obj, name)
         if value.single is ABSENT and listed.single is not ABSENT:
-            value = _member(m, module, one.name, name)
+            value = _member(m, module, obj.name, name)
         if value.single is ABSENT:
             continue
         if value.may_be_absent:

@@ -85,7 +85,11 @@ def _narrow_place(m: Machine, place: ast.Name | ast.Attribute, test: ast.expr, h
         return
     if len(alternatives) + value.is_open < 2 or len(alternatives) > _MOST:
         return
-    kept = [one for one in alternatives if one is ABSENT or _may_be(m, owner, key, value.of((one,)), test, holds)]
+    kept = [
+        alternative
+        for alternative in alternatives
+        if alternative is ABSENT or _may_be(m, owner, key, value.of((alternative,)), test, holds)
+    ]
     if len(kept) < len(alternatives) and (kept or value.is_open):
         m.store.write(owner, key, value.of(tuple(kept)))
 

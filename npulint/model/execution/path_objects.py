@@ -30,11 +30,11 @@ def make_path(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 def _inner(value: Value) -> Value | None:
     """The text, or path of the project, that a value or path object stands for."""
-    one = value.single
-    if isinstance(one, Obj) and one.kind == "pathlib":
-        inner: Value = one.data
+    obj = value.single
+    if isinstance(obj, Obj) and obj.kind == "pathlib":
+        inner: Value = obj.data
         return inner
-    if isinstance(one, Obj) and one.kind == "path":
+    if isinstance(obj, Obj) and obj.kind == "path":
         return value
     return value if texts.known_text(value) is not None else None
 
@@ -99,8 +99,8 @@ def _parents(m: Machine, held: Obj) -> Iterator[Value]:
 
 def call_path_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a method of a path object gives."""
-    one: Obj = method.data
-    inner: Value = one.data
+    obj: Obj = method.data
+    inner: Value = obj.data
     name = method.name
     if name in ("exists", "is_file"):
         return files.exists(m, Arguments([inner]), site)

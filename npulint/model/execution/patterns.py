@@ -172,4 +172,8 @@ def _positional_names(m: Machine, cls: object) -> list[str] | None:
             return None
         return [str(name) for name in given] if isinstance(given, tuple) else None
     record = next((m.records[base] for base in m.mro(cls) if base in m.records), None)
-    return None if record is None else [one.name for one in record.fields if one.is_argument and not one.keyword_only]
+    return (
+        None
+        if record is None
+        else [field.name for field in record.fields if field.is_argument and not field.keyword_only]
+    )

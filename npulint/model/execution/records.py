@@ -58,8 +58,8 @@ def make_dataclass(m: Machine, cls: Obj, arguments: Arguments) -> None:
             continue
         fields[name] = _field(m, cls, name, is_keyword, plain.rpartition(".")[2].startswith("InitVar"))
     for key in list(m.heap.layout_of(cls).keys):  # attrs without annotations
-        one = m.heap.held(cls, key).single
-        if isinstance(key, str) and key not in fields and isinstance(one, Obj) and one.kind == "field":
+        obj = m.heap.held(cls, key).single
+        if isinstance(key, str) and key not in fields and isinstance(obj, Obj) and obj.kind == "field":
             fields[key] = _field(m, cls, key, is_keyword, False)
     _refuse_order(m, cls, list(fields.values()))
     if not _is_false(arguments.keywords.get("eq")):
@@ -94,11 +94,11 @@ def _refuse_order(m: Machine, cls: Obj, fields: list[Field]) -> None:
 
 def _field(m: Machine, cls: Obj, name: str, keyword_only: bool, is_init_only: bool) -> Field:
     value = m.heap.held(cls, name)
-    one = value.single
-    if isinstance(one, Obj) and one.kind == "field":
-        given: Arguments = one.data
+    obj = value.single
+    if isinstance(obj, Obj) and obj.kind == "field":
+        given: Arguments = obj.data
         default = given.keywords.get("default")
-        if default is None and one.name == "attrs" and given.positional:
+        if default is None and obj.name == "attrs" and given.positional:
             default = given.positional[0]
         factory = given.keywords.get("default_factory") or given.keywords.get("factory")
         if default is None:
@@ -109,12 +109,12 @@ def _field(m: Machine, cls: Obj, name: str, keyword_only: bool, is_init_only: bo
         by_keyword = keyword_only or _is_true(given.keywords.get("kw_only"))
         is_compared = not given.keywords.keys() & {"compare", "hash", "eq", "order"}
         return Field(name, default, factory, is_argument, by_keyword, not is_init_only, is_compared)
-    default = None if one is ABSENT else value.without(ABSENT)
-    if isinstance(one, Obj) and one.kind == "instance" and m.heap.has_own_equality(one):
+    default = None if obj is ABSENT else value.without(ABSENT)
+    if isinstance(obj, Obj) and obj.kind == "instance" and m.heap.has_own_equality(obj):
         m.may_throw("ValueError")  # of a class that cannot be a key
         m.open_classes.add(cls)
-    if isinstance(one, Obj) and one.kind in ("list", "dict", "set") and one.name != "frozenset":
-        m.throw_new("ValueError", f"mutable default {one.kind} for field {name} is not allowed")
+    if isinstance(obj, Obj) and obj.kind in ("list", "dict", "set") and obj.name != "frozenset":
+        m.throw_new("ValueError", f"mutable default {obj.kind} for field {name} is not allowed")
     return Field(name, default, None, True, keyword_only, not is_init_only)
 
 
@@ -148,10 +148,10 @@ def construct(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None) 
         home is not None and home.kind == "class" and m.mro(cls).index(home) <= m.mro(cls).index(holder)
     ):
         return None
-    one = m.new_instance(cls, arguments, site)
-    initialize(m, one, record, arguments)
-    _observe_fields(m, one, record)
-    return Value((one,))
+    obj = m.new_instance(cls, arguments, site)
+    initialize(m, obj, record, arguments)
+    _observe_fields(m, obj, record)
+    return Value((obj,))
 
 
 def _observe_fields(m: Machine, one: Obj, record: Record) -> None:
@@ -309,13 +309,13 @@ def make_named_tuple(m: Machine, cls: Obj, record: Record, arguments: Arguments,
 
 def named_tuple(m: Machine, cls: Obj, record: Record, values: list[Value], site: ast.AST | None = None) -> Value:
     """A new named tuple with these values."""
-    one = m.heap.make("instance", cls.name, cls, site=site)
+    obj = m.heap.make("instance", cls.name, cls, site=site)
     inner = m.heap.sequence("tuple", values, site)
-    one.items = inner if one.items is None or not one.many else one.items.joined(inner)
+    obj.items = inner if obj.items is None or not obj.many else obj.items.joined(inner)
     for field, value in zip(record.fields, values, strict=True):
-        m.heap.set(one, field.name, value)
-    _observe_fields(m, one, record)
-    return Value((one,))
+        m.heap.set(obj, field.name, value)
+    _observe_fields(m, obj, record)
+    return Value((obj,))
 
 
 def named_tuple_class(m: Machine, name: str, names: list[str], defaults: list[Value]) -> Obj:
@@ -345,10 +345,10 @@ def _finish_enum(m: Machine, cls: Obj, kind: str) -> None:
     last: object = 0
     for name in list(m.heap.layout_of(cls).keys):
         value = m.heap.get(cls, name)
-        one = value.single
-        if not isinstance(name, str) or name.startswith("_") or one is ABSENT:
+        obj = value.single
+        if not isinstance(name, str) or name.startswith("_") or obj is ABSENT:
             continue
-        if isinstance(one, Obj) and one.kind in (
+        if isinstance(obj, Obj) and obj.kind in (
             "function",
             "property",
             "classmethod",
@@ -357,7 +357,7 @@ def _finish_enum(m: Machine, cls: Obj, kind: str) -> None:
             "method",
         ):
             continue
-        if isinstance(one, Obj) and one.kind == "auto":
+        if isinstance(obj, Obj) and obj.kind == "auto":
             value, last = _automatic(kind, name, last)
         if isinstance(single := value.single, Const):
             last = single.value
@@ -394,7 +394,7 @@ def _is_special(m: Machine, cls: Obj, kind: str) -> bool:
         return True
     values = [m.heap.get(cls, name).single for name in m.heap.layout_of(cls).keys]
     is_text = any(base.name == "builtins.str" for base in m.mro(cls))
-    return is_text and any(isinstance(one, Obj) and one.kind == "auto" for one in values)
+    return is_text and any(isinstance(value, Obj) and value.kind == "auto" for value in values)
 
 
 def _automatic(kind: str, name: str, last: object) -> tuple[Value, object]:
@@ -413,16 +413,16 @@ def _surely_equal(m: Machine, left: Value, right: Value) -> bool:
 
 
 def _make_member(m: Machine, cls: Obj, kind: str, name: str, value: Value) -> Obj:
-    one = m.heap.make("instance", f"{cls.name}.{name}", cls)
-    m.heap.fill(one, [("name", const(name)), ("value", value), ("_name_", const(name)), ("_value_", value)])
+    obj = m.heap.make("instance", f"{cls.name}.{name}", cls)
+    m.heap.fill(obj, [("name", const(name)), ("value", value), ("_name_", const(name)), ("_value_", value)])
     mixed_in = any(base.name in ("builtins.int", "builtins.str", "builtins.float") for base in m.mro(cls))
     if _ENUMS[kind] or mixed_in:
-        one.items = value
+        obj.items = value
     method = attributes.class_attribute(m, cls, "__init__")
     if method[1] is not None and method[1].kind == "class":
         content = items.listed(m, value).items if isinstance(value.single, Obj) else (value,)
-        m.call(attributes.bind(m, method[0], one, method[1]), Arguments(content or ()))
-    return one
+        m.call(attributes.bind(m, method[0], obj, method[1]), Arguments(content or ()))
+    return obj
 
 
 def _member_of(m: Machine, cls: Obj, arguments: Arguments) -> Value:

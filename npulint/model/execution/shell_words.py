@@ -208,9 +208,9 @@ class ShellText:
             return HOLE
         if code.strip() == "pwd":
             return self._here(command)
-        whole = _WHOLE_FOLDER.fullmatch(code)
-        if whole is not None or (_FOLDER.fullmatch(code) and self.folder(command) == ""):
-            rest = whole["rest"] if whole is not None else ""
+        match = _WHOLE_FOLDER.fullmatch(code)
+        if match is not None or (_FOLDER.fullmatch(code) and self.folder(command) == ""):
+            rest = match["rest"] if match is not None else ""
             return posixpath.join(ROOT, self._folder) + (rest or "")
         return HOLE
 

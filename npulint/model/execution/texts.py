@@ -44,27 +44,27 @@ METHODS: Final[dict[str, dict[str, str]]] = {
 
 def known_text(value: Value) -> str | None:
     """The text that a value surely is."""
-    one = value.single
-    return one.value if isinstance(one, Const) and isinstance(one.value, str) else None
+    constant = value.single
+    return constant.value if isinstance(constant, Const) and isinstance(constant.value, str) else None
 
 
 def shown(m: Machine, value: Value, function: str = "str") -> Value:
     """What ``str(value)``, ``repr(value)`` or ``ascii(value)`` gives."""
-    one = value.single
-    if isinstance(one, Obj) and one.kind == "pathlib" and function == "str":
-        return shown(m, one.data)
-    if isinstance(one, Obj) and one.kind == "path":
-        return Value((one,)) if function == "str" else unknown("", "str")
-    if isinstance(one, Obj) and one.kind == "instance":
+    obj = value.single
+    if isinstance(obj, Obj) and obj.kind == "pathlib" and function == "str":
+        return shown(m, obj.data)
+    if isinstance(obj, Obj) and obj.kind == "path":
+        return Value((obj,)) if function == "str" else unknown("", "str")
+    if isinstance(obj, Obj) and obj.kind == "instance":
         for name in ("__str__", "__repr__") if function == "str" else ("__repr__",):
-            method = m.class_attribute(one, name)
+            method = m.class_attribute(obj, name)
             if method is not None:
                 return m.call(method, Arguments())
-        if one.cls in m.enums:
+        if obj.cls in m.enums:
             return unknown("", "str")
-        if m.is_subclass(one.cls, m.heap.symbol("builtins.BaseException")):
-            return _of_exception(m, one, function)
-        if m.plain_text(one) is None:
+        if m.is_subclass(obj.cls, m.heap.symbol("builtins.BaseException")):
+            return _of_exception(m, obj, function)
+        if m.plain_text(obj) is None:
             return unknown(value.reason, "str")
     try:
         plain = plain_hosted(value, m.heap)
@@ -98,9 +98,9 @@ def formatted(m: Machine, value: Value, spec: str, convert: str = "") -> Value:
     if convert:
         value = shown(m, value, convert)
     if not spec:
-        alternatives = [one for one in value.alternatives if one is not ABSENT]
+        alternatives = [alternative for alternative in value.alternatives if alternative is not ABSENT]
         if len(alternatives) > 1 and not value.is_open:
-            return joined([shown(m, Value((one,))) for one in alternatives])
+            return joined([shown(m, Value((alternative,))) for alternative in alternatives])
         return shown(m, value)
     try:
         plain = plain_hosted(value, m.heap)
@@ -133,11 +133,11 @@ def percent(m: Machine, template: Value, given: Value) -> Value:
 
 def _show_instances(m: Machine, given: Value) -> None:
     """Execute what makes texts of the program's own objects."""
-    for one in given.alternatives:
-        if isinstance(one, Obj) and one.kind == "instance":
-            shown(m, Value((one,)))
-        elif isinstance(one, Obj) and one.kind in ("tuple", "list"):
-            for item in m.heap.items_of(one).items or ():
+    for alternative in given.alternatives:
+        if isinstance(alternative, Obj) and alternative.kind == "instance":
+            shown(m, Value((alternative,)))
+        elif isinstance(alternative, Obj) and alternative.kind in ("tuple", "list"):
+            for item in m.heap.items_of(alternative).items or ():
                 _show_instances(m, item)
 
 
@@ -146,15 +146,15 @@ def call_method(
 ) -> Value:
     """What a method of a constant gives."""
     result = METHODS[type_name][name]
-    one = receiver.single
+    constant = receiver.single
     try:
-        if not isinstance(one, Const):
+        if not isinstance(constant, Const):
             raise Unhosted
         shows = name in ("format", "format_map", "__format__")
         args = [plain_hosted(value, m.heap) if shows else hosted(value, m.heap) for value in given]
         options = {key: hosted(value, m.heap) for key, value in keywords.items()}
-        _check_size(one.value, name, args)
-        return adopted(getattr(one.value, name)(*args, **options), m.heap)
+        _check_size(constant.value, name, args)
+        return adopted(getattr(constant.value, name)(*args, **options), m.heap)
     except Unhosted:
         for value in (*given, *keywords.values()):
             _show_instances(m, value)

@@ -9,7 +9,7 @@ from npulint.model.execution.machine import Arguments, Machine
 
 def truth(m: Machine, value: Value) -> bool | None:
     """Whether a value counts as true; None if that is not known."""
-    answers = {_truth(m, one) for one in value.alternatives if one is not ABSENT}  # type: ignore[arg-type]
+    answers = {_truth(m, alternative) for alternative in value.alternatives if alternative is not ABSENT}  # type: ignore[arg-type]
     if value.is_open or len(answers) != 1:
         return None
     return answers.pop()
@@ -58,7 +58,7 @@ def is_same(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
         if left.kind == right.kind and left.kind in ("method", "tuple", "symbol"):
             return None if left.kind != "symbol" or not _are_built_in(left, right) else False
         return None if _may_be_anything(left) or _may_be_anything(right) else False
-    return None if any(isinstance(one, Obj) and _may_be_anything(one) for one in (left, right)) else False
+    return None if any(isinstance(obj, Obj) and _may_be_anything(obj) for obj in (left, right)) else False
 
 
 def _are_built_in(left: Obj, right: Obj) -> bool:
@@ -76,14 +76,14 @@ def _may_be_anything(one: Obj) -> bool:
 def same(m: Machine, left: Value, right: Value) -> Value:
     """The value of ``left is right``."""
     answers = {
-        is_same(m, one, other)
-        for one in left.alternatives
+        is_same(m, alternative, other)
+        for alternative in left.alternatives
         for other in right.alternatives
-        if not isinstance(one, Absent) and not isinstance(other, Absent)
+        if not isinstance(alternative, Absent) and not isinstance(other, Absent)
     }
-    for one, other in ((left, right), (right, left)):
-        if one.is_open:
-            none_only = other.single == Const(None) and bool(one.hint)
+    for value, other in ((left, right), (right, left)):
+        if value.is_open:
+            none_only = other.single == Const(None) and bool(value.hint)
             answers.add(False if none_only else None)
     return truth_value(answers.pop() if len(answers) == 1 else None)
 
@@ -124,21 +124,21 @@ def is_found(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
 
 def _path_equality(left: Const | Obj, right: Const | Obj) -> bool | None:
     """Whether a path of the project, which is absolute, equals another or a text; None if that is not known."""
-    for one, other in ((left, right), (right, left)):
-        if isinstance(one, Obj) and one.kind == "path":
+    for obj, other in ((left, right), (right, left)):
+        if isinstance(obj, Obj) and obj.kind == "path":
             if isinstance(other, Obj):
-                return one is other if other.kind == "path" else None
+                return obj is other if other.kind == "path" else None
             return None if isinstance(other.value, str) and other.value.startswith("/") else False
     return None
 
 
 def _structures_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
-    for one, other in ((left, right), (right, left)):
-        if isinstance(one, Obj) and one.kind == "instance":
-            method = m.class_attribute(one, "__eq__")
+    for obj, other in ((left, right), (right, left)):
+        if isinstance(obj, Obj) and obj.kind == "instance":
+            method = m.class_attribute(obj, "__eq__")
             if method is not None:
                 return truth(m, m.call(method, Arguments([Value((other,))])))
-            if m.extends_unseen(one) or one.items is not None or one.many:
+            if m.extends_unseen(obj) or obj.items is not None or obj.many:
                 return None
     kinds = [one.kind if isinstance(one, Obj) else "const" for one in (left, right)]
     if not _COMPARED.issuperset(kinds):

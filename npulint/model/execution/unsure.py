@@ -47,7 +47,9 @@ def execute(m: Machine, work: Callable[[], object], is_kept: bool = False) -> Se
 
 def _unknown_content(content: Content) -> Content:
     if isinstance(content, Value):
-        return UNKNOWN.joined(content.of(tuple(one for one in content.alternatives if _stays(one))))
+        return UNKNOWN.joined(
+            content.of(tuple(alternative for alternative in content.alternatives if _stays(alternative)))
+        )
     if isinstance(content, Items):
         return Items(None)
     if isinstance(content, Layout):

@@ -102,10 +102,15 @@ class AdapterSetting(Setting):
     @property
     def _removed(self) -> AdapterOption | None:
         """The option that releases up to some version read in this mechanism under this name."""
-        found = self._option
-        if not self.is_own or found is None or self.via in found.uses or self.name in legal_keys(self.via):
+        adapter_option = self._option
+        if (
+            not self.is_own
+            or adapter_option is None
+            or self.via in adapter_option.uses
+            or self.name in legal_keys(self.via)
+        ):
             return None
-        return found if found.status in ("removed", "dead") else None
+        return adapter_option if adapter_option.status in ("removed", "dead") else None
 
     @attribute
     def legal(self) -> bool | None:
@@ -117,17 +122,17 @@ class AdapterSetting(Setting):
     @attribute
     def status(self) -> Status | None:
         """The status of the option in the table; no adapter reads dead ones."""
-        found = self._option if self._use is not None else self._removed
-        if found is None:
+        adapter_option = self._option if self._use is not None else self._removed
+        if adapter_option is None:
             return None
-        is_needed = self._use is not None and _NEEDED_BY.get(found.key) in self.options.split()
-        return "active" if is_needed else found.status
+        is_needed = self._use is not None and _NEEDED_BY.get(adapter_option.key) in self.options.split()
+        return "active" if is_needed else adapter_option.status
 
     @attribute
     def instead(self) -> str | None:
         """The option that replaces it, or ``-``."""
-        found = self._option if self._use is not None else self._removed
-        return None if found is None else found.replacement or NONE
+        adapter_option = self._option if self._use is not None else self._removed
+        return None if adapter_option is None else adapter_option.replacement or NONE
 
     @attribute
     def nearest(self) -> str | None:

@@ -105,7 +105,7 @@ def _closed_parser(modules: list[Scope]) -> bool:
     makers = [module.call(index) for module, index, name in named if name == "argparse.ArgumentParser"]
     if len(makers) != 1 or any(key in ("parents", "fromfile_prefix_chars", "**") for key in makers[0].keywords):
         return False
-    holders = {one.target for one in makers[0].scope.assignments if one.line == makers[0].line}
+    holders = {assignment.target for assignment in makers[0].scope.assignments if assignment.line == makers[0].line}
     for call in (call for module in modules for call in module.all_calls):
         if call.last == "add_argument" and not _names_option(call):
             return False
@@ -155,7 +155,7 @@ def _is_all_arguments(value: Expr) -> bool:
     """``sys.argv[1:]``, or nothing."""
     if value.is_literal:
         return value.literal is None
-    return any(one.written == "sys.argv" for one in value.operands())
+    return any(operand.written == "sys.argv" for operand in value.operands())
 
 
 def _gets(call: CallSite, holders: set[str]) -> bool:

@@ -65,28 +65,28 @@ class Scripts:
     @cached_property
     def _sourced(self) -> dict[str, set[str]]:
         """From path to the names of the scripts that it sources."""
-        found: dict[str, set[str]] = defaultdict(set)
+        sourced: dict[str, set[str]] = defaultdict(set)
         for launch in self._launches:
             if launch.record.sourced:
-                found[launch.path].add(posixpath.basename(launch.name))
-        return found
+                sourced[launch.path].add(posixpath.basename(launch.name))
+        return sourced
 
     @cached_property
     def _by_base(self) -> dict[str, list[str]]:
         """From the name of a script to the paths of those that set a variable."""
-        found: dict[str, list[str]] = defaultdict(list)
+        base: dict[str, list[str]] = defaultdict(list)
         for path in self._set:
-            found[posixpath.basename(path)].append(path)
-        return found
+            base[posixpath.basename(path)].append(path)
+        return base
 
     @cached_property
     def _sourcing(self) -> dict[str, list[str]]:
         """From the name of a script to the paths of those that source it and set a variable."""
-        found: dict[str, list[str]] = defaultdict(list)
+        sourcing: dict[str, list[str]] = defaultdict(list)
         for path, names in self._sourced.items():
             for name in names if path in self._set else ():
-                found[name].append(path)
-        return found
+                sourcing[name].append(path)
+        return sourcing
 
     @cached_property
     def prepared(self) -> bool:
@@ -118,7 +118,7 @@ class Scripts:
             found = set()
             for place in self.together(path):
                 for name, variables in self._set.get(place, {}).items():
-                    if variables[-1].text != "" and not any(one.is_conditional for one in variables):
+                    if variables[-1].text != "" and not any(variable.is_conditional for variable in variables):
                         found.add(name)
             known = self._certainly_set[path] = tuple(sorted(found))
         return known
@@ -126,8 +126,8 @@ class Scripts:
     def certain_values(self, path: str) -> Mapping[str, str]:
         """The variables with a single certain value when those of the file are set: its own, and those of scripts that
         it sources or that source it."""
-        known = self._certain_values.get(path)
-        if known is None:
+        values = self._certain_values.get(path)
+        if values is None:
             found: dict[str, str] = {}
             for place in self.together(path):
                 for name, variables in self._set.get(place, {}).items():
@@ -136,8 +136,8 @@ class Scripts:
                         found.pop(name, None)
                     else:
                         found[name] = value
-            known = self._certain_values[path] = dict(sorted(found.items()))
-        return known
+            values = self._certain_values[path] = dict(sorted(found.items()))
+        return values
 
 
 NO_SCRIPTS = Scripts()
@@ -166,12 +166,14 @@ def complete_launches(launches: Sequence[LaunchFact], scripts: Scripts) -> None:
 
 def _visible(launch: LaunchFact, scripts: Scripts, launches: Sequence[LaunchFact]) -> str | None:
     """The list of devices that a variable allows the processes of a launch; None if it is not certain."""
-    before = [one for name in _VISIBLE for one in scripts.setting(name) if one.path == launch.path]
-    before = [one for one in before if one.span.line <= launch.span.line]
-    if not before or any(one.is_conditional or one.is_default for one in before):
+    before = [
+        set_variable for name in _VISIBLE for set_variable in scripts.setting(name) if set_variable.path == launch.path
+    ]
+    before = [set_variable for set_variable in before if set_variable.span.line <= launch.span.line]
+    if not before or any(set_variable.is_conditional or set_variable.is_default for set_variable in before):
         return None
-    last = max(before, key=lambda one: one.span)
-    if any(one.path == launch.path and last.span < one.span < launch.span for one in launches):
+    last = max(before, key=lambda set_variable: set_variable.span)
+    if any(launch_fact.path == launch.path and last.span < launch_fact.span < launch.span for launch_fact in launches):
         return None  # the variable may be set for that one alone
     return last.text if last.text and _DEVICES.fullmatch(last.text) else None
 
@@ -179,4 +181,4 @@ def _visible(launch: LaunchFact, scripts: Scripts, launches: Sequence[LaunchFact
 def _certain(variables: list[SetVariable]) -> str | None:
     """The value of a variable after all facts that set it; None if it is not certain."""
     last = variables[-1]
-    return None if last.is_default or any(one.is_conditional for one in variables) else last.text
+    return None if last.is_default or any(variable.is_conditional for variable in variables) else last.text

@@ -182,7 +182,7 @@ class EnvironmentVariable(Fact, dict=True):
             return None
         for rule in self._rules(self._known.needs):
             others = self._scripts.setting(rule.name)
-            if not any(one.text is None or rule.met(one.text) for one in others):
+            if not any(other.text is None or rule.met(other.text) for other in others):
                 return rule.text()
         return NONE
 

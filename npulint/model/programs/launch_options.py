@@ -255,8 +255,8 @@ class LaunchOption(Fact, dict=True):
     @cached_property
     def _refusal(self) -> tuple[str, str]:
         for setting in self._options.taking(self) if self.value not in _NOTHING else ():
-            known = option(setting.name)
-            use = known.uses.get(setting.via) if known is not None else None
+            adapter_option = option(setting.name)
+            use = adapter_option.uses.get(setting.via) if adapter_option is not None else None
             if use is not None and use.values and not use.accepts(self.value):
                 return setting.name, " | ".join(str(v) for v in use.values)
         return NONE, NONE
@@ -264,15 +264,15 @@ class LaunchOption(Fact, dict=True):
 
 def launch_options(context: Context) -> dict[str, list[Fact]]:
     """For each started script, a `Start` per start and a `LaunchOption` per passed option."""
-    found = {}
+    options = {}
     for entry, launches in context.options.passed.launches.by_entry.items():
         facts: list[Fact] = []
         for launch in launches:
             if launch.sure:
                 facts.append(Start(launch))
                 facts += _passed(context, launch)
-        found[entry] = facts
-    return found
+        options[entry] = facts
+    return options
 
 
 def _passed(context: Context, launch: Launch) -> list[LaunchOption]:

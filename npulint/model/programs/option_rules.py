@@ -71,22 +71,22 @@ def option_conflicts(settings: Sequence[AdapterSetting]) -> list[OptionConflict]
     and settings that are inactive by default violate nothing."""
     groups: dict[str, Group] = defaultdict(lambda: defaultdict(list))
     for setting in settings:
-        known = option(setting.name)
-        if known is not None:
-            groups[holder(setting)][known.key].append(setting)
+        adapter_option = option(setting.name)
+        if adapter_option is not None:
+            groups[holder(setting)][adapter_option.key].append(setting)
     loose = {key for name, group in groups.items() if name.startswith("?") for key in group}
-    session = {one.name for one in settings if one.via == "session_key"}
-    found = []
+    session = {adapter_setting.name for adapter_setting in settings if adapter_setting.via == "session_key"}
+    conflicts = []
     for name, group in groups.items():
         via = next(iter(group.values()))[0].via
         elsewhere = loose | session if "session_config" in group else loose
-        found += _broken(group, via, None if name.startswith("?") else elsewhere)
-    return found
+        conflicts += _broken(group, via, None if name.startswith("?") else elsewhere)
+    return conflicts
 
 
 def _broken(group: Group, via: Mechanism, unseen: set[str] | None) -> list[OptionConflict]:
     """`unseen` are the options that may be set here although they were found elsewhere; None: any may."""
-    found = []
+    broken = []
     for rule in rules():
         settings = group.get(rule.option)
         if not settings or (rule.mechanisms and via not in rule.mechanisms):
@@ -98,8 +98,8 @@ def _broken(group: Group, via: Mechanism, unseen: set[str] | None) -> list[Optio
         sees_all = unseen is not None and rule.other not in unseen and not _is_incomplete(group)
         answer = _answer(rule, first, others, via, sees_all)
         if answer is not None:
-            found.append(_conflict(rule, first, others, via, answer))
-    return found
+            broken.append(_conflict(rule, first, others, via, answer))
+    return broken
 
 
 def _answer(
@@ -109,7 +109,7 @@ def _answer(
     if rule.kind == "idle":
         return _UNSET if sees_all and not others and not _is_default(first, via) else None
     if rule.kind == "lacks":
-        quiet = not sees_all or any(_state(one, rule.other_when, via) != "no" for one in others)
+        quiet = not sees_all or any(_state(other, rule.other_when, via) != "no" for other in others)
         return None if quiet else _text(others) or _UNSET
     if rule.other_when == "any" and not others:
         return _default(rule.other, via)
@@ -124,8 +124,8 @@ def _answer(
 def _conflict(
     rule: OptionRule, setting: AdapterSetting, others: list[AdapterSetting], via: Mechanism, answer: str
 ) -> OptionConflict:
-    known = option(rule.other)
-    use = None if known is None else known.uses.get(via)
+    adapter_option = option(rule.other)
+    use = None if adapter_option is None else adapter_option.uses.get(via)
     other = others[0].name if others else rule.other if use is None else use.name
     return OptionConflict(setting.scope, setting.span, rule.rule, setting, other, answer)
 
@@ -165,16 +165,16 @@ def _text(settings: list[AdapterSetting]) -> str:
 
 
 def _default(key: str, via: Mechanism) -> str:
-    known = option(key)
-    use = None if known is None else known.uses.get(via)
+    adapter_option = option(key)
+    use = None if adapter_option is None else adapter_option.uses.get(via)
     return _UNSET if use is None or use.default is None else use.default
 
 
 def _is_default(setting: AdapterSetting, via: Mechanism) -> bool:
-    known = option(setting.name)
-    return known is not None and _text([setting]) == _default(known.key, via)
+    adapter_option = option(setting.name)
+    return adapter_option is not None and _text([setting]) == _default(adapter_option.key, via)
 
 
 def _is_below(setting: AdapterSetting, seconds: str) -> bool:
     """Whether a time in milliseconds is no longer than one in seconds."""
-    return all(isinstance(one, int) and one <= int(seconds) * _MILLISECONDS for one in setting.value.values)
+    return all(isinstance(value, int) and value <= int(seconds) * _MILLISECONDS for value in setting.value.values)

@@ -35,7 +35,7 @@ class OwnCommunication(msgspec.Struct, frozen=True):
 @once
 def own_communication(context: Context) -> OwnCommunication | None:
     """The wrapper that most modules of the project import; None without one."""
-    found = [one for module in context.project.modules.values() for one in _wrappers(context, module)]
+    found = [wrapper for module in context.project.modules.values() for wrapper in _wrappers(context, module)]
     return max(found, key=lambda one: one[0])[1] if found else None
 
 

@@ -102,10 +102,10 @@ class ProjectOptions:
     @cached_property
     def _groups(self) -> dict[str, list[AdapterSettingFact]]:
         """The settings by holder, with a single group for all settings on unknown optimizers."""
-        found: dict[str, list[AdapterSettingFact]] = defaultdict(list)
+        groups: dict[str, list[AdapterSettingFact]] = defaultdict(list)
         for setting in self._settings:
-            found[_group(setting)].append(setting)
-        return dict(found)
+            groups[_group(setting)].append(setting)
+        return dict(groups)
 
     @cached_property
     def _names(self) -> dict[str, set[str]]:
@@ -135,7 +135,9 @@ class ProjectOptions:
         """``key=value`` of each setting with the same holder that is active by default and has a single value."""
         name = _group(setting)
         if name not in self._certain:
-            running = [one for one in self._groups[name] if one.active == "yes" and one.value.single is not None]
+            running = [
+                group for group in self._groups[name] if group.active == "yes" and group.value.single is not None
+            ]
             self._certain[name] = " ".join(sorted(f"{one.name}={one.value.single}" for one in running))
         return self._certain[name]
 
@@ -174,7 +176,11 @@ class ProjectOptions:
     @cached_property
     def _checkpoint_intervals(self) -> dict[str | None, PossibleValues]:
         """For each NPURunConfig the number of steps between checkpoints."""
-        found = (one for one in self._settings if one.via == "run_config" and one.name == "save_checkpoints_steps")
+        found = (
+            setting
+            for setting in self._settings
+            if setting.via == "run_config" and setting.name == "save_checkpoints_steps"
+        )
         return {one.entry: one.value for one in found}
 
     def checkpoint_interval(self, entry: str | None) -> PossibleValues | None:
@@ -186,11 +192,11 @@ class ProjectOptions:
     @cached_property
     def _takers(self) -> dict[str, list[AdapterSettingFact]]:
         """The settings by the command line option that determines them."""
-        found: dict[str, list[AdapterSettingFact]] = {}
+        takers: dict[str, list[AdapterSettingFact]] = {}
         for setting in self._settings:
             if setting.value.symbol:
-                found.setdefault(setting.value.symbol, []).append(setting)
-        return found
+                takers.setdefault(setting.value.symbol, []).append(setting)
+        return takers
 
     def taking(self, passed: LaunchOptionFact) -> list[AdapterSettingFact]:
         """The settings that a passed option determines, in the modules that the started script imports."""
@@ -200,7 +206,7 @@ class ProjectOptions:
     @cached_property
     def _launched(self) -> set[int]:
         """The identities of the settings that are determined by passed options."""
-        return {id(setting) for one in self._passed for setting in self.taking(one)}
+        return {id(setting) for launch_option_fact in self._passed for setting in self.taking(launch_option_fact)}
 
     def is_launched(self, setting: AdapterSettingFact) -> bool:
         """Whether launchers pass the option that determines a setting."""
@@ -213,8 +219,8 @@ NO_OPTIONS = ProjectOptions()
 
 def key_of(name: str) -> str:
     """The option key for the spelling `name` in a mechanism."""
-    known = option(name)
-    return name if known is None else known.key
+    adapter_option = option(name)
+    return name if adapter_option is None else adapter_option.key
 
 
 def holder(setting: AdapterSettingFact) -> str:

@@ -72,5 +72,5 @@ def _lists(settings: list[AdapterSetting], project: Project) -> None:
             named.update(one.path for one in lists if posixpath.basename(one.path) in bases)
         else:
             named.update(one.path for one in lists)
-    for one in lists:
-        one.used = "no" if one.path not in named else "yes" if len(named) == 1 else "several"
+    for mixlist_file in lists:
+        mixlist_file.used = "no" if mixlist_file.path not in named else "yes" if len(named) == 1 else "several"

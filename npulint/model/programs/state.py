@@ -59,7 +59,9 @@ def is_of_adapter(name: str) -> bool:
 def _framework(index: Index) -> Framework:
     roots = {name.partition(".")[0] for name in index.names("import")}
     torch = bool(roots & _TORCH)
-    if roots & {"npu_bridge", "npu_device"} or any(one.get("via") == "session_key" for one in index.of_kind("setting")):
+    if roots & {"npu_bridge", "npu_device"} or any(
+        fact.get("via") == "session_key" for fact in index.of_kind("setting")
+    ):
         return "tensorflow"
     if roots & {"tensorflow", "tf_slim", "keras"}:
         return "torch" if torch and _mostly_torch(index) else "tensorflow"

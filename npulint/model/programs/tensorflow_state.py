@@ -55,16 +55,16 @@ def _is_of_adapter(setting: Fact) -> bool:
 
 
 def _modes(index: Index, generation: Tensorflow) -> list[str]:
-    found = []
+    modes = []
     if index.of_kind("session") or index.of_kind("run"):
-        found.append("session")
+        modes.append("session")
     if index.of_kind("estimator"):
-        found.append("estimator")
+        modes.append("estimator")
     if any(f.get("on") == "keras" for f in index.of_kind("train_step")):
-        found.append("keras")
+        modes.append("keras")
     if generation == "2":
-        found.append("function")
-    return found
+        modes.append("function")
+    return modes
 
 
 def _generation(index: Index) -> Tensorflow:

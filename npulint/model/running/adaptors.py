@@ -23,7 +23,7 @@ TRANSFER = "torch_npu.contrib.transfer_to_npu"
 @once
 def transferred(context: Context) -> bool:
     """Whether code of the project imports an adaptor that redirects the functions of CUDA, or is one."""
-    return any(_imports_adaptor(one) for one in context.project.modules.values()) or bool(_own(context))
+    return any(_imports_adaptor(module) for module in context.project.modules.values()) or bool(_own(context))
 
 
 @once
@@ -49,7 +49,7 @@ def stands_in_for(context: Context, library: str) -> bool:
 def _patches(context: Context) -> dict[str, str]:
     if not transferred(context):
         return {}
-    names = {_dotted(record) for one in context.project.modules.values() for record in one.code.imports}
+    names = {_dotted(record) for module in context.project.modules.values() for record in module.code.imports}
     names.add(TRANSFER)  # every adaptor imports it
     own = {name for name, _ in _own(context)}
     return {
@@ -63,40 +63,44 @@ def _patches(context: Context) -> dict[str, str]:
 @once
 def _own(context: Context) -> list[tuple[str, Module]]:
     """The recorded adaptors that are modules of the project, with their names."""
-    modules = [one for one in context.project.modules.values() if not is_test_file(one.path)]
-    return [(name, one) for name in adaptors() for one in modules if f".{one.name}".endswith(f".{name}")]
+    modules = [module for module in context.project.modules.values() if not is_test_file(module.path)]
+    return [(name, module) for name in adaptors() for module in modules if f".{module.name}".endswith(f".{name}")]
 
 
 def _top_package(context: Context, module: Module) -> str:
     """The folder of the outermost package that a module is a part of; empty if it is in none."""
-    found, folder = "", module.folder
+    package, folder = "", module.folder
     while folder and posixpath.join(folder, "__init__.py") in context.project.modules:
-        found, folder = folder, posixpath.dirname(folder)
-    return found
+        package, folder = folder, posixpath.dirname(folder)
+    return package
 
 
 def _applying(context: Context) -> set[str]:
     """The modules that import an adaptor when they are imported, directly or through other modules."""
     modules = context.project.modules
-    queue = [one.path for one in modules.values() if _imports_adaptor(one, at_once=True) and not is_test_file(one.path)]
+    queue = [
+        module.path
+        for module in modules.values()
+        if _imports_adaptor(module, at_once=True) and not is_test_file(module.path)
+    ]
     users = _users(context) if queue else {}
-    found = set[str]()
+    applying = set[str]()
     while queue:
         path = queue.pop()
-        if path not in found:
-            found.add(path)
+        if path not in applying:
+            applying.add(path)
             queue += users.get(path, ())
-    return found
+    return applying
 
 
 def _users(context: Context) -> dict[str, list[str]]:
     """From each module to those that import it when they are imported."""
-    found: dict[str, list[str]] = {}
+    users: dict[str, list[str]] = {}
     for module in context.project.modules.values():
         for record in module.code.imports:
             for target in context.project.imported(module, record) if _is_at_once(module, record) else ():
-                found.setdefault(target.path, []).append(module.path)
-    return found
+                users.setdefault(target.path, []).append(module.path)
+    return users
 
 
 def _imports_adaptor(module: Module, at_once: bool = False) -> bool:
@@ -112,7 +116,7 @@ def _of_adaptors(module: Module) -> Iterator[Import]:
 
 @cache
 def _dotted_adaptors() -> tuple[str, ...]:
-    return tuple(f"{one}." for one in adaptors())
+    return tuple(f"{adaptor}." for adaptor in adaptors())
 
 
 def _is_at_once(module: Module, record: Import) -> bool:

@@ -39,12 +39,12 @@ def blocks_inside(block: Scope) -> list[Scope]:
 
 def _blocks(block: Scope) -> list[int]:
     inner = block.module.derive(_blocks_by_parent)
-    found, waiting = [], [block.block]
+    blocks, waiting = [], [block.block]
     while waiting:
         number = waiting.pop()
-        found.append(number)
+        blocks.append(number)
         waiting += inner.get(number, ())
-    return sorted(found)
+    return sorted(blocks)
 
 
 def _inside(block: Scope, by_block: Callable[[Module], _Numbers]) -> list[int]:
@@ -58,7 +58,7 @@ def _calls_by_block(module: Module) -> _Numbers:
 
 
 def _assignments_by_block(module: Module) -> _Numbers:
-    return _numbered(one.block for one in module.code.assignments)
+    return _numbered(assignment.block for assignment in module.code.assignments)
 
 
 def _exits_by_block(module: Module) -> _Numbers:
@@ -70,7 +70,7 @@ def _blocks_by_parent(module: Module) -> _Numbers:
 
 
 def _numbered(blocks: Iterable[int]) -> _Numbers:
-    found: _Numbers = defaultdict(list)
+    numbered: _Numbers = defaultdict(list)
     for number, block in enumerate(blocks):
-        found[block].append(number)
-    return found
+        numbered[block].append(number)
+    return numbered

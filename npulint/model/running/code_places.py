@@ -85,7 +85,7 @@ class OptionPlace(msgspec.Struct, frozen=True, eq=False):
     def choices(self) -> list[Expr]:
         """The values among which it must be; none if it may have any."""
         found = (value for key, value in self.record.call.keywords if key == "choices")
-        return [one for value in found for one in Expr(value, self.scope, self.record.call.line).items]
+        return [item for value in found for item in Expr(value, self.scope, self.record.call.line).items]
 
     @property
     def span(self) -> Span:
@@ -96,7 +96,7 @@ class OptionPlace(msgspec.Struct, frozen=True, eq=False):
 def options_named(context: Context, name: str) -> list[OptionPlace]:
     """The command line options of a project with this name."""
     found = context.options.table.get(name, ())
-    return [OptionPlace(scope_at(context, one.module, one.call.block), one) for one in found]
+    return [OptionPlace(scope_at(context, option.module, option.call.block), option) for option in found]
 
 
 def imports(module: Scope) -> list[ImportPlace]:
@@ -127,7 +127,10 @@ def expressions(module: Scope, *kinds: str) -> Iterator[ExpressionPlace]:
 
 def returned_values(module: Scope) -> list[Expr]:
     """What the functions of a module return or yield, each at the line where it stands."""
-    return [module.at(one.block).expr(one.value, one.line) for one in module.module.code.returns]
+    return [
+        module.at(return_record.block).expr(return_record.value, return_record.line)
+        for return_record in module.module.code.returns
+    ]
 
 
 def item_assignments(name: Expr) -> list[tuple[str, AssignmentSite]]:
@@ -152,10 +155,10 @@ def operations(module: Scope, *operators: str) -> Iterator[Expr]:
 
 def operations_by_operator(module: Module) -> dict[str, list[tuple[Op, int, int]]]:
     """All operations that are written in a module (expression, block, line) by operator; use `Module.derive`."""
-    found: dict[str, list[tuple[Op, int, int]]] = {}
+    operator: dict[str, list[tuple[Op, int, int]]] = {}
     for operation in walk.written_operations(module.code):
-        found.setdefault(operation[0].op, []).append(operation)
-    return found
+        operator.setdefault(operation[0].op, []).append(operation)
+    return operator
 
 
 def written_values(module: Scope) -> Iterator[Expr]:

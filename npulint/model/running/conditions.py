@@ -33,8 +33,8 @@ def is_negated(test: Expr) -> bool:
     """Whether a condition asks for the absence of what it names."""
     if test.operator == "not":
         return True
-    against = [one for operand in test.operands() for one in (operand.items or [operand])]
-    nothing = test.operator in _EQUALITY and any(one.is_literal and not one.literal for one in against)
+    against = [expr for operand in test.operands() for expr in (operand.items or [operand])]
+    nothing = test.operator in _EQUALITY and any(expr.is_literal and not expr.literal for expr in against)
     return (test.operator in _DENYING) != nothing
 
 

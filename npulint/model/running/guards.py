@@ -76,7 +76,7 @@ def alternatives(scope: Scope) -> list[tuple[Scope, list[Scope]]]:
             return []
         if around.kind in BRANCHES and _condition(around) != "yes" and not _names(_JOB, around):
             others = [one for one in branches_in(around).get(around.record.parent, []) if one is not around]
-            found.append((around, [one for one in others if one.record.test == around.record.test]))
+            found.append((around, [other for other in others if other.record.test == around.record.test]))
     return found
 
 
@@ -182,9 +182,9 @@ def has_npu_branch(branch: Scope) -> bool:
     while first.parent is not None and first.parent.kind == "else":
         first = first.parent
     chain = [first]
-    for one in chain:
-        inner = branches_in(one).get(one.record.parent, [])
-        twins = [other for other in inner if other.record.line == one.record.line and other.test == one.test]
+    for scope in chain:
+        inner = branches_in(scope).get(scope.record.parent, [])
+        twins = [other for other in inner if other.record.line == scope.record.line and other.test == scope.test]
         others = (other for twin in twins if twin.kind == "else" for other in branches_in(twin).get(twin.block, []))
         chain += [other for other in others if other.kind == "if"]
         if any(_names(_NPU, twin) for twin in twins):
@@ -196,8 +196,8 @@ def has_npu_branch(branch: Scope) -> bool:
 def branches_in(module: Scope) -> dict[int, list[Scope]]:
     """The ``if`` and ``else`` blocks of a file by the block that they stand in."""
     found: dict[int, list[Scope]] = defaultdict(list)
-    for one in module.blocks_of(*BRANCHES):
-        found[one.record.parent].append(one)
+    for scope in module.blocks_of(*BRANCHES):
+        found[scope.record.parent].append(scope)
     return found
 
 
@@ -252,11 +252,11 @@ def _started_elsewhere(scope: Scope, entry: str) -> bool:
 def _passed_abroad(context: Context) -> set[str]:
     """The last segments of the names that are arguments of calls in files which do not define them: in
     ``app.run(main)`` it is the function of that file."""
-    found: set[str] = set()
+    abroad: set[str] = set()
     for module in context.project.modules.values():
         own = {module.blocks[block].name for block in module.functions_in.get(-1, ())}
-        found.update(name.rpartition(".")[2] for name in module.derive(_passed_written) if name not in own)
-    return found
+        abroad.update(name.rpartition(".")[2] for name in module.derive(_passed_written) if name not in own)
+    return abroad
 
 
 def _passed_from(function: Scope) -> Iterator[Scope]:
@@ -300,7 +300,7 @@ def _tries_own_class(module: Scope) -> bool:
     """Whether a module, when started, makes tensors out of nothing and an object of one of its classes."""
     called = list(_started_calls(module))
     found = (call.target for call in called) if any(map(_makes_up, called)) else ()
-    return any(one is not None and one.module is module.module and one.kind == "class" for one in found)
+    return any(scope is not None and scope.module is module.module and scope.kind == "class" for scope in found)
 
 
 def _makes_up(call: CallSite) -> bool:

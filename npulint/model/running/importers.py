@@ -15,7 +15,7 @@ from npulint.model.values.script_role import is_test_file
 def import_places(context: Context) -> Mapping[str, list[tuple[Scope, int]]]:
     """By the path of a module the blocks and lines whose imports execute it, also as a package around what they import;
     imports in files of tests are not listed."""
-    found: dict[str, list[tuple[Scope, int]]] = defaultdict(list)
+    places: dict[str, list[tuple[Scope, int]]] = defaultdict(list)
     project = context.project
     for module in project.modules.values():
         if is_test_file(module.path):
@@ -28,8 +28,8 @@ def import_places(context: Context) -> Mapping[str, list[tuple[Scope, int]]]:
             targets = {target.path for target in loaded} - {module.path}
             packages = {package for path in targets for package in _packages(path, module.path)}
             for path in sorted(targets | packages.intersection(project.modules)):
-                found[path].append(place)
-    return found
+                places[path].append(place)
+    return places
 
 
 def _packages(path: str, importer: str) -> Iterator[str]:

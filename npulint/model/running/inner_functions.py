@@ -32,7 +32,7 @@ def _joined(scope: Scope) -> list[Scope]:
         outer = [call.scope.routine for call in inner_calls(routine)]
         called = (call.target for call in routine.calls)
         inner = [one for one in called if one is not None and one.kind == "function" and one.is_inside(routine)]
-        routines += [one for one in dict.fromkeys([*outer, *inner]) if one not in routines]
+        routines += [fromkey for fromkey in dict.fromkeys([*outer, *inner]) if fromkey not in routines]
     return routines
 
 
@@ -41,6 +41,6 @@ def blocks_as_run(scope: Scope) -> list[list[Scope]]:
     """For each way to a block: it and the blocks around it, innermost first, up to the function or module where the way
     begins. Ways lead through the calls of functions inside others."""
     routine = scope.routine
-    around = [one for one in scope.ancestors if one.is_inside(routine)]
+    around = [ancestor for ancestor in scope.ancestors if ancestor.is_inside(routine)]
     before = [way for call in inner_calls(routine) for way in blocks_as_run(call.scope)]
     return [[*around, *way] for way in before] or [around]

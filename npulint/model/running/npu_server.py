@@ -49,7 +49,7 @@ class NpuServer:
         NPU at all."""
         if transferred(self._context):
             return True
-        modules = (one for one in self._context.project.modules.values() if one.code.npu)
+        modules = (module for module in self._context.project.modules.values() if module.code.npu)
         return None if all(is_test_file(module.path) for module in modules) else False
 
     # -- conditions --------------------------------------------------------------------------------
@@ -72,11 +72,11 @@ class NpuServer:
 
     def recorded(self, name: str) -> PossibleValues:
         """What the table has for a canonical name."""
-        found = answer(name, bool(self.transferred))
-        if self.transferred is None and found is not NOTHING:
+        values = answer(name, bool(self.transferred))
+        if self.transferred is None and values is not NOTHING:
             other = answer(name, True)
-            found = NOTHING if other is NOTHING else merge([found, other])
-        return self.from_machine(found)
+            values = NOTHING if other is NOTHING else merge([values, other])
+        return self.from_machine(values)
 
     def has(self, name: str) -> PossibleValues:
         """Whether a module has a member."""
@@ -129,16 +129,16 @@ class NpuServer:
     def _only_dead_code_names(self, owner: Scope) -> bool:
         """Whether code uses a class, but none that runs: ``return CudaPlatform()`` behind a question for CUDA."""
         users = class_users(self._context).get(owner.last_name, ())
-        outside = [one for one in users if one is not owner and not one.is_inside(owner)]
-        return bool(outside) and not owner.decorators and all(self.runs(one) == "no" for one in outside)
+        outside = [user for user in users if user is not owner and not user.is_inside(owner)]
+        return bool(outside) and not owner.decorators and all(self.runs(scope) == "no" for scope in outside)
 
     def _has_sibling_for_npu(self, owner: Scope) -> bool:
         """Whether a class is for another device, and one for the NPU has the same name otherwise: ``CudaPlatform`` and
         ``NpuPlatform``, of which a project uses that of the device that is there."""
-        found = _OF_ONE_DEVICE.match(owner.last_name)
-        if found is None:
+        match = _OF_ONE_DEVICE.match(owner.last_name)
+        if match is None:
             return False
-        rest = found[1].lower()
+        rest = match[1].lower()
         return any(f"{word}{rest}" in class_names(self._context) for word in ("npu", "ascend"))
 
     def _only_dead_code_uses(self, function: Scope) -> bool:
@@ -229,14 +229,14 @@ def _value(expression: Expr, server: NpuServer) -> PossibleValues:
         if found is not None:
             return _value(chosen if found else other, server)
     if expression.operator:
-        return apply(expression.operator, [_value(one, server) for one in expression.operands()])
+        return apply(expression.operator, [_value(operand, server) for operand in expression.operands()])
     return NOTHING
 
 
 def _of_name(expression: Expr, server: NpuServer) -> PossibleValues:
-    known = server.recorded(expression.name)
-    if known is not NOTHING:
-        return known
+    values = server.recorded(expression.name)
+    if values is not NOTHING:
+        return values
     if expression.written.endswith(".is_cuda"):
         return server.from_machine(NO if server.transferred is False else NOTHING)
     if expression.written.endswith(".type"):
@@ -247,31 +247,31 @@ def _of_name(expression: Expr, server: NpuServer) -> PossibleValues:
         return PossibleValues(plain.values, False, plain.symbol)
     if (plain.exact and len(plain.values) == 1) or not assignments:
         return plain
-    live = [one for one in assignments if server.runs(one.scope, one.line) != "no"]
+    live = [assignment for assignment in assignments if server.runs(assignment.scope, assignment.line) != "no"]
     if not live or expression.passed_to is not None:
         return plain
     if len(live) < len(assignments):
         server.from_machine(NO)
-    found = merge([_value(one.value, server) for one in live])
+    found = merge([_value(assignment.value, server) for assignment in live])
     return found if found.exact else plain if len(live) == len(assignments) else found
 
 
 def _kind_of_device(device: Expr, server: NpuServer) -> PossibleValues:
-    found = _value(device, server)
-    texts = [one for one in found.values if isinstance(one, str)]
-    if len(texts) != len(found.values) or not texts:
+    values = _value(device, server)
+    texts = [value for value in values.values if isinstance(value, str)]
+    if len(texts) != len(values.values) or not texts:
         return NOTHING
-    return PossibleValues(tuple(dict.fromkeys(one.partition(":")[0] for one in texts)), found.exact, found.symbol)
+    return PossibleValues(tuple(dict.fromkeys(text.partition(":")[0] for text in texts)), values.exact, values.symbol)
 
 
 def _of_part(expression: Expr, server: NpuServer) -> PossibleValues:
     """An element of a display whose index is known, or an attribute of what a call gives."""
-    known = server.recorded(expression.name)
-    if known is not NOTHING or expression.subscript is None:
+    values = server.recorded(expression.name)
+    if values is not NOTHING or expression.subscript is None:
         attribute = expression.attribute
-        if known is NOTHING and attribute is not None and attribute[1] == "type":
+        if values is NOTHING and attribute is not None and attribute[1] == "type":
             return _kind_of_device(attribute[0], server)
-        return known
+        return values
     holder, index = expression.subscript
     key = _value(index, server).single
     for display in holder.displays if key is not None else ():
@@ -283,9 +283,9 @@ def _of_part(expression: Expr, server: NpuServer) -> PossibleValues:
 
 def _of_call(call: CallSite, server: NpuServer) -> PossibleValues:
     name = call.name
-    known = server.recorded(f"{name}()")
-    if known is not NOTHING:
-        return known
+    values = server.recorded(f"{name}()")
+    if values is not NOTHING:
+        return values
     first = call.args[0] if call.args else None
     if first is not None:
         if name in _CONVERSIONS:
@@ -315,23 +315,23 @@ def _availability(module: object, server: NpuServer) -> PossibleValues:
 @walker(depth=8, otherwise=lambda: NOTHING)
 def _returned(function: Scope, server: NpuServer) -> PossibleValues:
     """What an own function gives there: the values of the returns that run, up to the first that surely does."""
-    found = []
+    valueses = []
     for record in function.module.returns.get(function.block, ()):
         scope = function.at(record.block)
         answer = server.runs(scope, record.line)
         if answer == "no":
             server.from_machine(NO)
         else:
-            found.append(_value(Expr(record.value, scope, record.line + 1), server))
-    return merge(found) if found else NOTHING
+            valueses.append(_value(Expr(record.value, scope, record.line + 1), server))
+    return merge(valueses) if valueses else NOTHING
 
 
 def _is_other_device(comparison: Expr, server: NpuServer) -> bool:
     """Whether the kind of a device in use is compared with devices of other makers only."""
     left, right = comparison.operands()
     for subject, others in ((left, right), (right, left)):
-        texts = [one.literal for one in (others.items if others.is_display else [others])]
-        kinds = {one.partition(":")[0] for one in texts if isinstance(one, str)}
+        texts = [expr.literal for expr in (others.items if others.is_display else [others])]
+        kinds = {text.partition(":")[0] for text in texts if isinstance(text, str)}
         if kinds and len(kinds) == len(texts) and kinds <= _OTHER_DEVICES:
             return _says_device(subject) or (server.transferred is not None and _is_kind_of_unknown(subject, server))
     return False
@@ -348,9 +348,9 @@ def _says_device(value: Expr) -> bool:
 def _is_kind_of_unknown(value: Expr, server: NpuServer) -> bool:
     """Whether an expression, or all that a name stands for, is the ``type`` of something that the code does not say:
     a device that is handed on, which in a project that was moved is the NPU."""
-    found = [one.value for one in value.assignments] if value.written.isidentifier() else []
-    kinds = found or [value]
-    return all(one.dotted.endswith(".type") and not _value(one, server).exact for one in kinds)
+    exprs = [assignment.value for assignment in value.assignments] if value.written.isidentifier() else []
+    kinds = exprs or [value]
+    return all(kind.dotted.endswith(".type") and not _value(kind, server).exact for kind in kinds)
 
 
 def _try_of(handler: Scope) -> Scope | None:
@@ -364,5 +364,12 @@ def _try_of(handler: Scope) -> Scope | None:
 
 def _imports_in(tried: Scope) -> list[tuple[str, int]]:
     """The modules that a ``try`` imports directly, with their lines."""
-    records = (one for one in tried.module.code.imports if one.block == tried.block and not one.level)
-    return [(f"{one.module}.{one.name}" if one.name not in ("", "*") else one.module, one.line) for one in records]
+    records = (
+        import_record
+        for import_record in tried.module.code.imports
+        if import_record.block == tried.block and not import_record.level
+    )
+    return [
+        (f"{record.module}.{record.name}" if record.name not in ("", "*") else record.module, record.line)
+        for record in records
+    ]

@@ -16,14 +16,14 @@ def class_names(context: Context) -> frozenset[str]:
     """The names of the project's classes, in lower case."""
     modules = context.project.modules.values()
     return frozenset(
-        block.name.rpartition(".")[2].lower() for one in modules for block in one.blocks if block.kind == "class"
+        block.name.rpartition(".")[2].lower() for module in modules for block in module.blocks if block.kind == "class"
     )
 
 
 @once
 def class_users(context: Context) -> Mapping[str, list[Scope]]:
     """By the name of a class of the project the blocks outside of tests that name one like it."""
-    found: dict[str, list[Scope]] = defaultdict(list)
+    users: dict[str, list[Scope]] = defaultdict(list)
     modules = context.project.modules.values()
     wanted = {block.name.rpartition(".")[2] for one in modules for block in one.blocks if block.kind == "class"}
     for module in modules:
@@ -31,5 +31,5 @@ def class_users(context: Context) -> Mapping[str, list[Scope]]:
             continue
         for name, block in names_used(module):
             for part in wanted.intersection(name.split(".")):
-                found[part].append(scope_at(context, module, block))
-    return found
+                users[part].append(scope_at(context, module, block))
+    return users

@@ -138,7 +138,7 @@ class Placement:
         return "unknown", []
 
     def _before_name(self, read: Expr) -> tuple[Before, list[Expr]]:
-        assigned = [one.value for one in read.assignments]
+        assigned = [assignment.value for assignment in read.assignments]
         function = read.passed_to
         if function is not None:
             passed = function.passed(read.written)
@@ -166,10 +166,10 @@ class Placement:
 
     def target(self, call: CallSite) -> Scope | None:
         """The project's function or class that a call runs; for the call of an instance its method ``call``."""
-        found = call.target
-        if found is None or found.kind != "class" or not call.name.endswith("()"):
-            return found
-        inner = [method for name in _CALLED if (method := found.definition(name)) is not None]
+        scope = call.target
+        if scope is None or scope.kind != "class" or not call.name.endswith("()"):
+            return scope
+        inner = [method for name in _CALLED if (method := scope.definition(name)) is not None]
         return max(inner, key=lambda method: method.block, default=None)
 
     def callers(self, function: Scope) -> list[CallSite]:
@@ -180,12 +180,12 @@ class Placement:
     @cached_property
     def _instance_calls(self) -> dict[str, list[CallSite]]:
         """The calls of instances of the project's classes, by class."""
-        found: dict[str, list[CallSite]] = {}
+        calls: dict[str, list[CallSite]] = {}
         for module in module_scopes(self._context):
             for call in module.all_calls:
                 if ":" in call.name and call.name.endswith("()"):
-                    found.setdefault(call.name, []).append(call)
-        return found
+                    calls.setdefault(call.name, []).append(call)
+        return calls
 
     def takers(self, function: Scope) -> list[CallSite]:
         """The TensorFlow calls that take a function as an argument: ``map_fn``, ``cond`` and the like."""
@@ -290,14 +290,14 @@ class _Forward:
         """The uses of an attribute through other objects: ``model.loss`` for ``self.loss``."""
         name, here = assignment.target, assignment.scope
         last = name.rpartition(".")[2]
-        found = [
+        elsewhere = [
             (use.read.written, use)
             for module in module_scopes(here.context)
             for use in self._placement.uses(module).by_last.get(last, ())
             if module.module is not here.module or use.read.written != name
         ]
-        self._sure = self._sure and bool(found or self._placement.uses(here).of_names.get(name))
-        return found
+        self._sure = self._sure and bool(elsewhere or self._placement.uses(here).of_names.get(name))
+        return elsewhere
 
     def _follow_returned(self, use: Returned) -> None:
         if use.function is None:

@@ -24,7 +24,7 @@ def on_some_ranks(scope: Scope) -> bool:
 def on_one_rank(scope: Scope) -> bool:
     """Whether a condition of the same function around a block holds on one rank only: ``rank == 0``, ``not rank``."""
     function = scope.routine
-    around = (one for one in scope.ancestors if one.kind == "if" and one.routine is function)
+    around = (ancestor for ancestor in scope.ancestors if ancestor.kind == "if" and ancestor.routine is function)
     return any(_is_one_rank(one.test) for one in around)
 
 
@@ -42,7 +42,7 @@ def _is_one_rank(test: Expr) -> bool:
 def _is_global_rank(value: Expr) -> bool:
     if not value.written and value.call is None:
         return False
-    return _GLOBAL.search(value.written) is not None or any(one.name == _GET_RANK for one in value.sites)
+    return _GLOBAL.search(value.written) is not None or any(site.name == _GET_RANK for site in value.sites)
 
 
 @walker(depth=8, otherwise=bool)

@@ -120,17 +120,17 @@ class CallGraph:
         """What a decorator with arguments registers by a name, from which something else may look it up."""
         for block in module.blocks_of("function", "class"):
             outermost = block.parent is not None and block.parent.kind == "module"
-            if outermost and any(_REGISTERING.search(one.name) for one in block.decorators):
+            if outermost and any(_REGISTERING.search(decorator.name) for decorator in block.decorators):
                 self._enter(block, edges)
 
     def _calls(self, module: Scope) -> dict[int, dict[Scope, list[CallSite]]]:
-        found = self._by_home.get(module.path)
-        if found is None:
-            found = self._by_home[module.path] = {}
+        calls = self._by_home.get(module.path)
+        if calls is None:
+            calls = self._by_home[module.path] = {}
             for call in module.all_calls:
-                of_home = found.setdefault(home(module.module, call.scope.block), {})
+                of_home = calls.setdefault(home(module.module, call.scope.block), {})
                 of_home.setdefault(call.scope, []).append(call)
-        return found
+        return calls
 
     def _follow_all(self, scope: Scope, calls: list[CallSite], edges: _Edges) -> None:
         """Add where the calls of a block lead to. Whether it runs is asked last: most lead nowhere."""
@@ -138,7 +138,7 @@ class CallGraph:
         for call in calls:
             self._follow(call, found)
         names = member_names(self._context)
-        found.methods.difference_update([one for one in found.methods if one[0] not in names])
+        found.methods.difference_update([method for method in found.methods if method[0] not in names])
         known = found.places <= edges.places and found.classes <= edges.classes and found.methods <= edges.methods
         if not (known and found.chosen <= edges.chosen) and self._runs(scope):
             edges.places.update(found.places)
@@ -152,8 +152,8 @@ class CallGraph:
         if found is None:
             found = self._values[module.path] = {}
             code = module.module.code
-            kept = [(one.value, one.block, one.line) for one in code.assignments]
-            kept += [(one.value, one.block, one.line) for one in code.returns]
+            kept = [(assignment.value, assignment.block, assignment.line) for assignment in code.assignments]
+            kept += [(return_record.value, return_record.block, return_record.line) for return_record in code.returns]
             for value, block, line in kept:
                 names = names_in((value,))
                 if names:
@@ -222,15 +222,15 @@ class CallGraph:
 
     def _enter_returned(self, target: Scope, edges: _Edges) -> None:
         """The functions that a function returns will be called."""
-        for one in target.returns:
-            made = self._context.names.function(one.name) if ":" in one.name else None
+        for expr in target.returns:
+            made = self._context.names.function(expr.name) if ":" in expr.name else None
             if made is not None:
                 self._enter(scope_at(self._context, *made), edges)
 
     def _decorated(self, function: Scope, edges: _Edges) -> None:
         """Where a function is called, what its decorators have made of it is called."""
-        for one in function.decorators:
-            name = one.name.removesuffix("()")
+        for decorator in function.decorators:
+            name = decorator.name.removesuffix("()")
             found = self._context.names.function(name) if ":" in name else None
             if found is not None:
                 target = scope_at(self._context, *found)
@@ -260,20 +260,22 @@ class CallGraph:
                         names.add(name)
                         methods.append((name, (method.path, method.block)))
                 if len(queue) < _BASES:
-                    queue += [base for one in scope.bases if (base := self._own_class(one)) is not None]
+                    queue += [base for expr in scope.bases if (base := self._own_class(expr)) is not None]
         return methods
 
     def needed(self, method: Place) -> int:
         """How many arguments a call of a method must give, besides the object."""
         record = self._context.project.modules[method[0]].blocks[method[1]]
-        needed = [one for one in record.params[: len(record.params) - len(record.defaults)] if not one.startswith("*")]
+        needed = [
+            param for param in record.params[: len(record.params) - len(record.defaults)] if not param.startswith("*")
+        ]
         return max(0, len(needed) - 1)
 
     def _inherited(self, call: CallSite) -> Scope | None:
         """The method that ``super().method()`` calls, of the first base in the project that has one of that name."""
         queue = [scope for scope in call.scope.ancestors if scope.kind == "class"][:1]
         for scope in queue:
-            bases = [base for one in scope.bases if (base := self._own_class(one)) is not None]
+            bases = [base for expr in scope.bases if (base := self._own_class(expr)) is not None]
             for base in bases:
                 method = base.definition(call.last)
                 if method is not None:
@@ -292,7 +294,10 @@ def _is_of_library(call: CallSite) -> bool:
     if not call.name.replace(".", "").isidentifier():
         return False
     head = call.written.partition(".")[0]
-    return any((one.alias or one.module).partition(".")[0] == head and not one.name for one in call.module.code.imports)
+    return any(
+        (import_record.alias or import_record.module).partition(".")[0] == head and not import_record.name
+        for import_record in call.module.code.imports
+    )
 
 
 def _given(call: CallSite) -> int:
@@ -387,7 +392,9 @@ class Reach:
 def member_names(context: Context) -> frozenset[str]:
     """The names that the project's classes define: a call of a method of another name leads to none of its own."""
     modules = context.project.modules.values()
-    defined = (names for one in modules for block, names in one.names.items() if one.blocks[block].kind == "class")
+    defined = (
+        names for module in modules for block, names in module.names.items() if module.blocks[block].kind == "class"
+    )
     return frozenset().union(*defined)
 
 

@@ -31,11 +31,11 @@ def _actors(context: Context) -> Iterator[tuple[Scope, bool]]:
 
 def _with_bases(owner: Scope) -> set[Scope]:
     """A class and those of the project that it derives from."""
-    found, queue = set[Scope](), [owner]
+    scopes, queue = set[Scope](), [owner]
     while queue:
-        one = queue.pop()
-        if one not in found:
-            found.add(one)
-            bases = (scope_named(one.context, base.name) for base in one.bases)
+        scope = queue.pop()
+        if scope not in scopes:
+            scopes.add(scope)
+            bases = (scope_named(scope.context, base.name) for base in scope.bases)
             queue += [base for base in bases if base is not None and base.kind == "class"]
-    return found
+    return scopes

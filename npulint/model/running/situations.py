@@ -57,11 +57,11 @@ def situations(name: Expr) -> list[tuple[str, Situation]]:
     """The texts that a computed name has, each with the situation in which it has it; branches around it that are not
     taken there leave a situation out, as does a test that is undetermined."""
     found: list[tuple[str, Situation]] = []
-    for one in _situations(name)[:_MOST]:
-        with within(name.context, one):
+    for situation in _situations(name)[:_MOST]:
+        with within(name.context, situation):
             text = name.known.single
-            if isinstance(text, str) and (not one.rounds or _is_run(name, one)):
-                found.append((text, one))
+            if isinstance(text, str) and (not situation.rounds or _is_run(name, situation)):
+                found.append((text, situation))
     return found
 
 
@@ -79,10 +79,10 @@ def written_for(value: Expr, situation: Situation) -> Expr:
         for assigned in value.assignments if situation.rounds else ():
             item = assumed_item(assigned.value)
             holder = assigned.value.subscript
-            parts = [] if holder is None else [one.element(holder[1].literal) for one in holder[0].displays]
-            found = [one for one in (item, *parts) if one is not None]
-            if len(found) == 1:
-                return found[0]
+            parts = [] if holder is None else [display.element(holder[1].literal) for display in holder[0].displays]
+            exprs = [expr for expr in (item, *parts) if expr is not None]
+            if len(exprs) == 1:
+                return exprs[0]
     return value
 
 
@@ -111,5 +111,5 @@ def _by_call(name: Expr, place: tuple[str, int]) -> list[Situation]:
     for call, given in [] if function is None else function.passed(name.written):
         if given is not None:
             site = (call.path, call.index)
-            found += [Situation(((place, site), *one.rounds)) for one in _situations(given)]
+            found += [Situation(((place, site), *situation.rounds)) for situation in _situations(given)]
     return found

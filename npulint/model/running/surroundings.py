@@ -71,8 +71,8 @@ def surroundings_of(scope: Scope) -> Surroundings:
     """The only `Surroundings` object of a block."""
     if scope.surroundings is None:
         scope.surroundings = Surroundings(scope)
-    found: Surroundings = scope.surroundings
-    return found
+    surroundings: Surroundings = scope.surroundings
+    return surroundings
 
 
 def step_at(scope: Scope, line: int) -> Step:

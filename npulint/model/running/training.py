@@ -120,25 +120,25 @@ class Training:
 
     def _continued(self, module: Scope) -> dict[int, list[int]]:
         """For each loop of a module the lines of its ``continue`` statements, but for those of rare events."""
-        known = self._continues.get(module.path)
-        if known is None:
-            known = self._continues[module.path] = defaultdict(list)
+        continued = self._continues.get(module.path)
+        if continued is None:
+            continued = self._continues[module.path] = defaultdict(list)
             for one in module.module.code.exits:
                 place = module.at(one.block)
                 loop = place.loop if one.kind == "continue" else None
                 if loop is not None and self._within(place, loop) == "yes":
-                    known[loop.block].append(one.line)
-        return known
+                    continued[loop.block].append(one.line)
+        return continued
 
     # -- preparation of data -----------------------------------------------------------------------
 
     def _is_on_host(self, scope: Scope) -> bool:
         """Whether a function, or what is in no function, prepares data."""
         place = scope.function or scope.owner or scope.at(0)
-        known = self._hosted.get(place)
-        if known is None:
-            known = self._hosted[place] = self._prepares_data(place)
-        return known
+        host = self._hosted.get(place)
+        if host is None:
+            host = self._hosted[place] = self._prepares_data(place)
+        return host
 
     def _prepares_data(self, place: Scope) -> bool:
         """The same, by whom a function is passed to, its name, its class's name and bases, its file."""
@@ -203,8 +203,8 @@ class Training:
     def _backward_calls(self) -> list[CallSite]:
         """The backward calls of a project: those of its tests only where it has no others, because a test calls in each
         round what a training program runs once, such as initialisation and checkpoints."""
-        found = [call for module in module_scopes(self._context) for call in backward_calls(module)]
-        return [call for call in found if not self._is_test(call.scope)] or found
+        calls = [call for module in module_scopes(self._context) for call in backward_calls(module)]
+        return [call for call in calls if not self._is_test(call.scope)] or calls
 
     def _is_test(self, scope: Scope) -> bool:
         return is_test_file(scope.path.removeprefix(self._context.project.root))
@@ -222,13 +222,13 @@ class Training:
 
     def _calls_of_instances(self, owner: str) -> list[CallSite]:
         """The calls of instances of the class `owner`, also of one that was passed to the function."""
-        found = []
+        calls = []
         for module in module_scopes(self._context):
             for index, name in enumerate(module.call_names):
                 passed = name.startswith("?") and "." not in name
                 if name == f"{owner}()" or (passed and _calls_one_of(module.call(index), owner)):
-                    found.append(module.call(index))
-        return found
+                    calls.append(module.call(index))
+        return calls
 
     # -- functions ---------------------------------------------------------------------------------
 
@@ -241,18 +241,18 @@ class Training:
             queue += [method for method in self._methods.get(name, ()) if self._is_step(method)]
         for module in {loop.at(0) for loop in loops}:
             queue += self._called_in_loops(module)
-        found: set[Scope] = set()
+        scopes: set[Scope] = set()
         while queue:
             function = queue.pop()
-            if function in found or EVALUATION.search(function.last_name) or self._is_on_host(function):
+            if function in scopes or EVALUATION.search(function.last_name) or self._is_on_host(function):
                 continue
             if function not in steppers and evaluates_in_between(function):
                 continue
-            found.add(function)
+            scopes.add(function)
             for call in function.calls:
                 if self._within(call.scope, function) == "yes" and not is_over_in_most_steps(call.scope, call.line):
                     queue += self._called(call)
-        return found
+        return scopes
 
     def _called_in_loops(self, module: Scope) -> Iterator[Scope]:
         """The own functions that the training loops of a module call in every round."""
@@ -284,12 +284,12 @@ class Training:
     @cached_property
     def _methods(self) -> dict[str, list[Scope]]:
         """The methods of the project's classes by name."""
-        found: dict[str, list[Scope]] = defaultdict(list)
+        methods: dict[str, list[Scope]] = defaultdict(list)
         for module in module_scopes(self._context):
             for function in module.blocks_of("function"):
                 if function.is_method:
-                    found[function.last_name].append(function)
-        return found
+                    methods[function.last_name].append(function)
+        return methods
 
     def _called(self, call: CallSite) -> list[Scope]:
         """The own functions that a call runs; of an unknown object the methods of that name, unless there are many."""
@@ -301,7 +301,7 @@ class Training:
             return [target]
         if not _is_of_unknown(name) or (not name.startswith("?") and name.rpartition(".")[2] in _OF_OPTIMIZERS):
             return []
-        named = [one for one in self._methods.get(name.rpartition(".")[2], []) if _takes(one, call)]
+        named = [scope for scope in self._methods.get(name.rpartition(".")[2], []) if _takes(scope, call)]
         if len(named) > _NAMESAKES or name.rpartition(".")[2] in _OF_CONTAINERS:
             return []
         return [method for method in named if may_train(method)]
@@ -318,7 +318,9 @@ def _takes(method: Scope, call: CallSite) -> bool:
     if call.starred or call.written.rpartition(".")[2] != method.last_name:
         return True
     record = method.record
-    needed = [one for one in record.params[: len(record.params) - len(record.defaults)] if not one.startswith("*")]
+    needed = [
+        param for param in record.params[: len(record.params) - len(record.defaults)] if not param.startswith("*")
+    ]
     given = len(call.args) + sum(name in needed for name, _ in call.record.keywords)
     return len(needed) - 1 <= given  # the first one is the object
 
@@ -342,7 +344,7 @@ def _training_loops(scope: Scope) -> list[Scope]:
 
 def _is_accumulation(loop: Scope) -> bool:
     """Whether a loop goes over the parts of one batch, by the names of what it goes over."""
-    return any(_PARTS.search(one.written) for one in loop.test.mentioned if one.written)
+    return any(_PARTS.search(expr.written) for expr in loop.test.mentioned if expr.written)
 
 
 def _calls_one_of(call: CallSite, owner: str) -> bool:

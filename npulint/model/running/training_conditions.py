@@ -114,7 +114,7 @@ def _holds(test: Expr) -> bool | None:
         found = _holds(operands[0])
         return None if found is None else not found
     if test.operator in ("and", "or"):
-        known = [_holds(one) for one in operands]
+        known = [_holds(operand) for operand in operands]
         decisive = test.operator == "or"
         return decisive if decisive in known else None if None in known else not decisive
     return _compared(test.operator, *operands) if len(operands) == 2 else None
@@ -133,7 +133,7 @@ def _of_name(name: Expr) -> bool | None:
         return False
     if "." in name.written or not _PHASE.search(name.written):
         return None
-    values = {_holds(one.value) for one in name.assignments}
+    values = {_holds(assignment.value) for assignment in name.assignments}
     return values.pop() if len(values) == 1 else None
 
 
@@ -142,7 +142,7 @@ def _has_sparse_gradients(context: Context) -> bool:
     """Whether the project makes tables whose gradients may be sparse, or sparse tensors itself."""
     modules = module_scopes(context)
     asked = [call.argument("sparse") for module in modules for call in module.calls_named(*_TABLES)]
-    if any(one is not None and one.literal is not False for one in asked):
+    if any(expr is not None and expr.literal is not False for expr in asked):
         return True
     return any(True for module in modules for _ in module.calls_named(*_SPARSE_MAKERS))
 
@@ -168,15 +168,23 @@ def is_first(scope: Scope) -> bool:
     False``)."""
     if scope.kind not in ("if", "else"):
         return False
-    here = [one for one in scope.routine.local_assignments if scope in one.scope.ancestors]
+    here = [
+        local_assignment
+        for local_assignment in scope.routine.local_assignments
+        if scope in local_assignment.scope.ancestors
+    ]
     missing = _missing(scope.test, scope.kind == "else")
     lasting = missing is not None and ("." in missing or missing in scope.routine.parameters)
-    if lasting and any(one.target == missing or one.target.startswith(f"{missing}[") for one in here):
+    if lasting and any(
+        assignment.target == missing or assignment.target.startswith(f"{missing}[") for assignment in here
+    ):
         return True
     flag = _flag(scope.test) if scope.kind == "if" else None
     return flag is not None and any(
-        (one.target, one.scope) == (flag[0], scope) and one.value.is_literal and one.value.literal is flag[1]
-        for one in here
+        (assignment.target, assignment.scope) == (flag[0], scope)
+        and assignment.value.is_literal
+        and assignment.value.literal is flag[1]
+        for assignment in here
     )
 
 
@@ -192,11 +200,11 @@ def _missing(test: Expr, otherwise: bool) -> str | None:
     None for other conditions. Local variables start anew in every step, tables that are passed do not."""
     operands = test.operands()
     if test.operator == "not" and not otherwise:
-        found = operands[0]
-        if found.call is not None and found.call.name == "hasattr" and len(found.call.args) == _OBJECT_AND_NAME:
-            holder, name = found.call.args
+        expr = operands[0]
+        if expr.call is not None and expr.call.name == "hasattr" and len(expr.call.args) == _OBJECT_AND_NAME:
+            holder, name = expr.call.args
             return f"{holder.written}.{name.literal}"
-        return _attribute(found)
+        return _attribute(expr)
     if test.operator in (_FILLED_ELSE if otherwise else _FILLED) and len(operands) == 2:
         left, right = operands
         if test.operator in ("in", "not in"):
@@ -228,7 +236,7 @@ def is_occasional(scope: Scope) -> bool:
 
 def _is_for_host(scope: Scope) -> bool:
     """Whether a branch is taken for tensors that are on the host: what a model computes is on the device."""
-    answers = [one.value for one in scope.test.assignments] if scope.test.written else []
+    answers = [assignment.value for assignment in scope.test.assignments] if scope.test.written else []
     test = answers[0] if len(answers) == 1 else scope.test
     operands = test.operands()
     if len(operands) != 2 or test.operator not in ("==", "!=") or (test.operator == "==") != (scope.kind == "if"):
@@ -254,8 +262,8 @@ def _now_and_then(test: Expr) -> bool:
 
 def _is_answer(name: Expr) -> bool:
     """Whether a local name keeps the answer whether something is an array of the host."""
-    found = [one.value.call for one in name.assignments] if name.written.startswith("is_") else []
-    return len(found) == 1 and found[0] is not None and _asks_for_array(found[0])
+    calls = [assignment.value.call for assignment in name.assignments] if name.written.startswith("is_") else []
+    return len(calls) == 1 and calls[0] is not None and _asks_for_array(calls[0])
 
 
 def _asks_for_array(call: CallSite) -> bool:
@@ -269,5 +277,9 @@ def _is_counter(value: Expr) -> bool:
         return True
     here = value.module.dotted.get(value.written, ()) if "." in value.written else ()
     routine = value.scope.routine
-    added = (value.scope.at(one.block) for one in here if isinstance(one.value, Op) and one.value.op == "+=")
-    return any(one.routine is routine for one in added)
+    added = (
+        value.scope.at(assignment.block)
+        for assignment in here
+        if isinstance(assignment.value, Op) and assignment.value.op == "+="
+    )
+    return any(scope.routine is routine for scope in added)

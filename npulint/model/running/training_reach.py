@@ -54,10 +54,10 @@ def _objects(context: Context) -> _Made:
 def _mentioned(context: Context) -> frozenset[str]:
     """The segments of names that are used other than by calls of them: passed on, stored, derived from, holders of
     methods. Tests of an object's class do not count, nor what a class says of itself."""
-    found: set[str] = set()
+    mentioned: set[str] = set()
     for module in context.project.modules.values():
-        found |= module.derive(_mentioned_in)
-    return frozenset(found)
+        mentioned |= module.derive(_mentioned_in)
+    return frozenset(mentioned)
 
 
 def _mentioned_in(module: Module) -> frozenset[str]:
@@ -67,7 +67,7 @@ def _mentioned_in(module: Module) -> frozenset[str]:
         if values:
             owner = module.class_of(block)
             own = module.blocks[owner].name.rpartition(".")[2] if owner >= 0 else ""
-            names[own].update([one.name for one in names_in(values)])
+            names[own].update([reference.name for reference in names_in(values)])
     return frozenset(part for own, used in names.items() for name in used for part in name.split(".") if part != own)
 
 
@@ -88,7 +88,10 @@ def _is_plain(call: CallSite) -> bool:
     if call.written.endswith(f".{call.last}"):
         return True
     if call.last == "getattr":
-        imported = {one.alias or one.name or one.module for one in call.module.code.imports}
+        imported = {
+            import_record.alias or import_record.name or import_record.module
+            for import_record in call.module.code.imports
+        }
         return len(call.args) < 2 or call.args[1].is_literal or call.args[0].written not in imported
     return bool(call.args) and (call.args[0].is_literal or call.last == "vars")
 
@@ -125,7 +128,7 @@ def _may_be_module(owner: Scope) -> bool:
 def _only_evaluated(owners: list[Scope]) -> bool:
     """Whether all calls of the objects of a class are known, and only evaluate."""
     context = owners[0].context
-    uses = [call_at(context, *site) for one in owners for site in _objects(context).uses.get(one.name, ())]
+    uses = [call_at(context, *site) for owner in owners for site in _objects(context).uses.get(owner.name, ())]
     return bool(uses) and all(map(_evaluates_at, uses))
 
 
@@ -168,14 +171,16 @@ def _binds(owner: Scope, path: str) -> bool:
 def _has_used_class(module: Scope) -> bool:
     """Whether something names a class of a file."""
     makers, mentioned = _objects(module.context).makers, _mentioned(module.context)
-    return any((one.path, one.block) in makers or one.last_name in mentioned for one in module.blocks_of("class"))
+    return any(
+        (scope.path, scope.block) in makers or scope.last_name in mentioned for scope in module.blocks_of("class")
+    )
 
 
 @memoized(meanwhile=bool)
 def is_unused(scope: Scope) -> bool:
     """Whether nothing in the project uses the class or function around a block, in a file that other files use: such
     code is a library's left-over, not what a user of the project runs."""
-    around = [one for one in scope.ancestors if one.kind in ("class", "function")]
+    around = [ancestor for ancestor in scope.ancestors if ancestor.kind in ("class", "function")]
     if not around or scope.path not in scope.context.project.imported_paths:
         return False
     outer = around[-1]

@@ -31,10 +31,10 @@ class BlockCursor:
     @classmethod
     def of(cls, context: Context, module: Module, block: int) -> Self:
         """The only cursor of a block; block 0 is the module itself."""
-        found: Self | None = module.scopes[block]
-        if found is None:
-            found = module.scopes[block] = cls(context, module, block)
-        return found
+        block_cursor: Self | None = module.scopes[block]
+        if block_cursor is None:
+            block_cursor = module.scopes[block] = cls(context, module, block)
+        return block_cursor
 
     @property
     def record(self) -> Block:
@@ -73,8 +73,8 @@ class BlockCursor:
 
     def at(self, block: int) -> Self:
         """Another block of the same module."""
-        found: Self | None = self.module.scopes[block]
-        return type(self).of(self.context, self.module, block) if found is None else found
+        block_cursor: Self | None = self.module.scopes[block]
+        return type(self).of(self.context, self.module, block) if block_cursor is None else block_cursor
 
     # -- what is around it -------------------------------------------------------------------------
 

@@ -46,13 +46,13 @@ def _unknown_calls(context: Context) -> set[tuple[str, bool]]:
 @once
 def _all_calls(context: Context) -> dict[tuple[str, int], list[Site]]:
     """The calls of the project's functions, by the path and the block of the function."""
-    found: dict[tuple[str, int], list[Site]] = defaultdict(list)
+    calls: dict[tuple[str, int], list[Site]] = defaultdict(list)
     for home in context.project.modules.values():
         for index, name in enumerate(context.names.of_calls(home)):
             target = context.names.function(name) if ":" in name else None
             if target is not None:
-                found[target[0].path, target[0].called_block(target[1])].append((home, index))
-    return found
+                calls[target[0].path, target[0].called_block(target[1])].append((home, index))
+    return calls
 
 
 @once
@@ -100,9 +100,13 @@ def _argument_of(home: Module, index: int, name: str, position: int) -> Value | 
 
 def _of_long_calls(home: Module) -> dict[int, tuple[dict[str, Value], int]]:
     """The calls of many arguments: these by keyword, and how many positional ones there are before one with a star."""
-    found = {}
+    calls = {}
     for index, call in enumerate(home.code.calls):
         if len(call.args) + len(call.keywords) > _FEW:
-            stars = (place for place, one in enumerate(call.args) if isinstance(one, Op) and one.op == "star")
-            found[index] = (dict(reversed(call.keywords)), next(stars, len(call.args)))
-    return found
+            stars = (
+                place
+                for place, operation in enumerate(call.args)
+                if isinstance(operation, Op) and operation.op == "star"
+            )
+            calls[index] = (dict(reversed(call.keywords)), next(stars, len(call.args)))
+    return calls

@@ -55,7 +55,7 @@ def is_changed(context: Context, module: Module, block: int, name: str, key: Sca
 def _reached(context: Context, start: _Name) -> Keys:
     """The keys that are replaced under a name, or under those that functions give to what is passed to them."""
     queue, seen = [start], {start}
-    found: set[str] = set()
+    reached: set[str] = set()
     while queue:
         if len(seen) > _MOST:
             return EVERY
@@ -67,14 +67,14 @@ def _reached(context: Context, start: _Name) -> Keys:
                 if _may_mean(home, at, name, module, scope):
                     if keys is None:
                         return EVERY
-                    found |= keys
+                    reached |= keys
             passed = [one for at, one in changes.given.get(name, ()) if _may_mean(home, at, name, module, scope)]
-            inner = {one for index in passed for one in _parameters(context, home, index, name)} - seen
+            inner = {parameter for index in passed for parameter in _parameters(context, home, index, name)} - seen
             named = [(at, one) for at, one in changes.aliases.get(name, ()) if _may_mean(home, at, name, module, scope)]
             inner |= {(home.path, home.scope[at], one) for at, one in named} - seen
             seen |= inner
             queue += inner
-    return frozenset(found)
+    return frozenset(reached)
 
 
 def _may_mean(home: Module, block: int, name: str, module: Module, scope: int) -> bool:
@@ -145,11 +145,11 @@ def _updated(call: Call, last: str) -> Keys:
     if last == "pop":
         return frozenset((str(call.args[0].value),)) if call.args and isinstance(call.args[0], Const) else EVERY
     found: set[str] = set()
-    for key, value in (*call.keywords, *(("**", one) for one in call.args)):
+    for key, value in (*call.keywords, *(("**", argument) for argument in call.args)):
         if key != "**":
             found.add(key)
         elif isinstance(value, Table) and all(isinstance(one, Const) for one in value.keys):
-            found.update(str(one.value) for one in value.keys if isinstance(one, Const))
+            found.update(str(constant.value) for constant in value.keys if isinstance(constant, Const))
         else:
             return EVERY
     return frozenset(found) if last == "update" else EVERY

@@ -38,7 +38,7 @@ def _is_looked_up(value: Expr) -> bool:
         return any(map(_is_looked_up, target.returns))
     if value.written:
         head = value.written.rpartition(".")[0]
-        assigned = [one.value for one in value.assignments]
+        assigned = [assignment.value for assignment in value.assignments]
         return any(map(_is_looked_up, assigned)) or (bool(head) and _is_looked_up(value.sibling(Ref(head))))
     attribute = value.attribute
     return value.operator == "[]" or (attribute is not None and _is_looked_up(attribute[0]))
@@ -60,7 +60,7 @@ def _choices(value: Expr) -> list[str]:
         found = [_member(value.context, holder, attribute[1]) for holder in _choices(attribute[0])]
         if any(found):
             return [one for one in found if one]
-    return [one for source in (*value.sources[:_MOST], *_decorated_with(value)) for one in _choices(source)]
+    return [choice for source in (*value.sources[:_MOST], *_decorated_with(value)) for choice in _choices(source)]
 
 
 def _split(value: Expr) -> tuple[Expr, str] | None:
@@ -73,7 +73,7 @@ def _elements(holder: Expr, key: Expr) -> list[str]:
     """What may stand under a key."""
     known = mappings(holder)
     single = key.known.single if key.known.exact and not key.known.symbol else None
-    values = [one for table in known if (one := table.get(single)) is not None] if single is not None else []
+    values = [expr for table in known if (expr := table.get(single)) is not None] if single is not None else []
     values = values or [value for table in known for _, value in table.last_entries]
     if not known:
         values = [item for display in holder.displays for item in display.items]
@@ -82,14 +82,14 @@ def _elements(holder: Expr, key: Expr) -> list[str]:
 
 def _stored(holder: Expr) -> list[Expr]:
     """What functions store in a dict of a module or class: ``REGISTRY[name] = cls``."""
-    found = []
+    exprs = []
     for bound in holder.assignments:
         head = f"{bound.target}["
-        for one in bound.scope.at(0).assignments:
-            inside = one.scope.module.function_of(one.scope.block) > 0
-            if inside and one.target.startswith(head) and one.target.endswith("]"):
-                found.append(one.value)
-    return found
+        for assignment in bound.scope.at(0).assignments:
+            inside = assignment.scope.module.function_of(assignment.scope.block) > 0
+            if inside and assignment.target.startswith(head) and assignment.target.endswith("]"):
+                exprs.append(assignment.value)
+    return exprs
 
 
 def _of_call(call: CallSite) -> list[str]:
@@ -100,7 +100,7 @@ def _of_call(call: CallSite) -> list[str]:
     if call.last in IMPORTERS and call.args:
         return [f"{module.name}:" for module in imported_by_name(call)]
     target = call.target
-    return [] if target is None or target.kind == "class" else [n for one in target.returns for n in _choices(one)]
+    return [] if target is None or target.kind == "class" else [n for expr in target.returns for n in _choices(expr)]
 
 
 def _choices_of_holder(value: Expr) -> list[str]:
@@ -111,7 +111,7 @@ def _choices_of_holder(value: Expr) -> list[str]:
 def _members(call: CallSite, holder: str) -> list[str]:
     """What ``getattr`` may give of a module."""
     key = call.args[1].known
-    names = [one for one in key.values if isinstance(one, str)] if key.exact and not key.symbol else []
+    names = [value for value in key.values if isinstance(value, str)] if key.exact and not key.symbol else []
     if names:
         return [one for name in names if (one := _member(call.context, holder, name))]
     if not holder.endswith(":"):
@@ -121,10 +121,10 @@ def _members(call: CallSite, holder: str) -> list[str]:
 
 
 def _member(context: Context, holder: str, name: str) -> str:
-    found = context.names.member(holder, name)
+    member = context.names.member(holder, name)
     if not holder.endswith(":"):
-        return found
-    return found if ":" not in found or context.names.function(found) is not None else ""
+        return member
+    return member if ":" not in member or context.names.function(member) is not None else ""
 
 
 def _defined(context: Context, module: Module) -> list[str]:
@@ -139,36 +139,36 @@ def _decorated_with(value: Expr) -> list[Expr]:
     function = value.passed_to
     if function is None or not function.parameters or function.parameters[0] != value.written:
         return []
-    found = _decorated(value.context).get((function.path, function.block), [])
-    return [Expr(Function(one.block), one.parent or one, one.record.line) for one in found]
+    scopes = _decorated(value.context).get((function.path, function.block), [])
+    return [Expr(Function(scope.block), scope.parent or scope, scope.record.line) for scope in scopes]
 
 
 @once
 def _decorated(context: Context) -> dict[tuple[str, int], list[Scope]]:
     """The functions and classes that each function of the project decorates."""
-    found: dict[tuple[str, int], list[Scope]] = {}
+    decorated: dict[tuple[str, int], list[Scope]] = {}
     for module in module_scopes(context):
         for block in module.blocks_of("function", "class"):
-            for one in block.decorators:
-                for function in one.functions if ":" in one.name else ():
-                    found.setdefault((function.path, function.block), []).append(block)
-    return found
+            for decorator in block.decorators:
+                for function in decorator.functions if ":" in decorator.name else ():
+                    decorated.setdefault((function.path, function.block), []).append(block)
+    return decorated
 
 
 def imported_by_name(call: CallSite) -> list[Module]:
     """The modules that ``importlib.import_module("prefix." + name)`` and the like may import."""
     project, name = call.context.project, call.args[0]
-    known = name.known
-    named = [value for value in known.values if isinstance(value, str)]
-    found: list[Module] = []
-    certain = known.exact and not known.symbol and not name.alternatives  # an option may choose another branch
+    values = name.known
+    named = [value for value in values.values if isinstance(value, str)]
+    modules: list[Module] = []
+    certain = values.exact and not values.symbol and not name.alternatives  # an option may choose another branch
     for prefix in dict.fromkeys(named if certain else named + prefixes(name)):
         if prefix.endswith("."):
-            found += project.below(prefix.strip("."), call.module)
+            modules += project.below(prefix.strip("."), call.module)
         elif prefix:
             target = project.find(prefix, call.module)
-            found += [target] if target else []
-    return found
+            modules += [target] if target else []
+    return modules
 
 
 @walker(depth=5, otherwise=list)
@@ -177,7 +177,7 @@ def prefixes(text: Expr) -> list[str]:
     if text.alternatives:
         return [prefix for branch in text.alternatives for prefix in prefixes(branch)]
     if text.written:
-        assigned = (one.value for one in text.scope.assignments if one.target == text.written)
+        assigned = (assignment.value for assignment in text.scope.assignments if assignment.target == text.written)
         return [prefix for value in assigned for prefix in prefixes(value)]
     call = text.call
     if (
@@ -200,6 +200,6 @@ def prefixes(text: Expr) -> list[str]:
 
 def _gone_through(name: Expr) -> list[str]:
     """The texts in the list that a loop goes through with this variable."""
-    lists = [one.value.operands("iter") for one in name.assignments if name.written]
+    lists = [assignment.value.operands("iter") for assignment in name.assignments if name.written]
     displays = [display for operands in lists if operands for display in operands[0].displays]
     return [item.text for display in displays for item in display.items if item.text]

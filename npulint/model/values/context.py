@@ -69,8 +69,8 @@ class Context:
     @property
     def torch_release(self) -> tuple[int, int] | None:
         """Major and minor number of the release of PyTorch; None if unknown."""
-        found = _RELEASE.match(self.torch)
-        return (int(found[1]), int(found[2])) if found else None
+        match = _RELEASE.match(self.torch)
+        return (int(match[1]), int(match[2])) if match else None
 
     def memoize(self, key: object, work: Callable[[], _T]) -> _T:
         """The result of `work`, computed once per key and shared by all facts that need it."""

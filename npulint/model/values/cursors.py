@@ -108,7 +108,9 @@ class Scope(BlockCursor):
     def returns(self) -> list[Expr]:
         """What a function returns or yields."""
         found = self.module.returns.get(self.block, ())
-        return [Expr(one.value, self.at(one.block), one.line + 1) for one in found]
+        return [
+            Expr(return_record.value, self.at(return_record.block), return_record.line + 1) for return_record in found
+        ]
 
     def assigned(self, name: str) -> list[Expr]:
         """The values that assignments in this very scope (class body, function, module) give to a plain name."""
@@ -163,7 +165,7 @@ class Scope(BlockCursor):
         """The decorators of a function or class."""
         record = self.record
         around = self.at(max(record.parent, 0))
-        return [Expr(one, around, record.line) for one in record.decorators]
+        return [Expr(decorator, around, record.line) for decorator in record.decorators]
 
 
 class CallSite(msgspec.Struct, frozen=True, eq=False):
@@ -270,10 +272,10 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     def from_options(self, name: str) -> Expr | None:
         """What ``**options`` passes by a keyword; None when it surely does not, or is unknown."""
         for options in self._options if name else ():
-            found = [one.get(name) for one in mappings.mappings(options)]
-            if len(found) == 1 and found[0] is not None:
-                return found[0]
-            if any(one is not None for one in found):
+            exprs = [mapping.get(name) for mapping in mappings.mappings(options)]
+            if len(exprs) == 1 and exprs[0] is not None:
+                return exprs[0]
+            if any(one is not None for one in exprs):
                 return self.expr(Op("[]", (options.value, Const(name))))
         return None
 
@@ -299,14 +301,14 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def has_unknown_options(self) -> bool:
         """Whether ``**options`` may give keywords that are not seen."""
-        known = [mappings.mappings(options) for options in self._options]
-        return any(not found or not all(one.complete for one in found) for found in known)
+        mappingses = [mappings.mappings(options) for options in self._options]
+        return any(not found or not all(mapping.complete for mapping in found) for found in mappingses)
 
     @property
     def spread(self) -> list[tuple[str, Expr]]:
         """The keywords, with their values, that ``**options`` is known to pass."""
-        known = [one for options in self._options for one in mappings.mappings(options)]
-        pairs = [pair for one in known for pair in one.last_entries]
+        known = [mapping for options in self._options for mapping in mappings.mappings(options)]
+        pairs = [pair for mapping in known for pair in mapping.last_entries]
         return [(key.text, value) for key, value in pairs if key.text]
 
     # -- where it leads ----------------------------------------------------------------------------
@@ -326,7 +328,7 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     def assignments(self) -> list[AssignmentSite]:
         """The assignments of its module that keep its very result."""
         found = self.module.derive(_kept_results).get(self.index, ())
-        return [assignment_at(self.context, self.module, one) for one in found]
+        return [assignment_at(self.context, self.module, assignment) for assignment in found]
 
 
 @memoized(meanwhile=tuple)
@@ -337,11 +339,11 @@ def _partials(call: CallSite) -> tuple[CallSite, ...]:
 
 def _kept_results(module: Module) -> dict[int, list[Assignment]]:
     """The assignments that keep the very result of a call, by the call."""
-    found: dict[int, list[Assignment]] = {}
-    for one in module.code.assignments:
-        if isinstance(one.value, CallResult):
-            found.setdefault(one.value.call, []).append(one)
-    return found
+    results: dict[int, list[Assignment]] = {}
+    for assignment in module.code.assignments:
+        if isinstance(assignment.value, CallResult):
+            results.setdefault(assignment.value.call, []).append(assignment)
+    return results
 
 
 class Expr(Expression, frozen=True):
@@ -435,18 +437,18 @@ class Expr(Expression, frozen=True):
         subscript = self.subscript
         if subscript is not None:
             shown = objects.elements(subscript[0], subscript[1].literal) if subscript[1].is_literal else iter(())
-            return [one for one in shown if one is not None]
+            return [expr for expr in shown if expr is not None]
         call = self.call
         if call is not None:
             target = call.target
             return [] if target is None or target.kind == "class" else target.returns
-        found = [one.value for one in self.assignments]
+        exprs = [assignment.value for assignment in self.assignments]
         function = self.passed_to
         if function is not None:
             site = self.context.assumed.get((function.path, function.block))
-            given = [(call, one) for call, one in function.passed(self.written) if one is not None]
-            found += [one for call, one in given if site is None or site == (call.path, call.index)]
-        return found
+            given = [(call, expr) for call, expr in function.passed(self.written) if expr is not None]
+            exprs += [expr for call, expr in given if site is None or site == (call.path, call.index)]
+        return exprs
 
 
 class AssignmentSite(msgspec.Struct, frozen=True, eq=False):

@@ -50,8 +50,9 @@ class DataFiles:
         """Whether some code may load one of them."""
         modules = self._context.project.modules.values() if self._files else ()
         return any(
-            _imports_hydra(one) or any(self._loads(call_at(self._context, one, i)) for i in one.calls_of(*_WRITTEN))
-            for one in modules
+            _imports_hydra(module)
+            or any(self._loads(call_at(self._context, module, i)) for i in module.calls_of(*_WRITTEN))
+            for module in modules
         )
 
     @property
@@ -69,7 +70,7 @@ class DataFiles:
     def may_name_devices(self) -> bool:
         """Whether one of them may hold a text for a device or a backend."""
         return any(
-            any(isinstance(one, ConfigLeaf) and _is_device(one.value) for one in file.facts)
+            any(isinstance(fact, ConfigLeaf) and _is_device(fact.value) for fact in file.facts)
             if file.kind == KIND
             else _MAY_NAME.search(file.content)
             for file in self._files.values()
@@ -103,12 +104,14 @@ class DataFiles:
         """What hydra passes to a function that it decorates, if the command line changes nothing."""
         if module.blocks[function].kind != "function" or not _imports_hydra(module):
             return None
-        decorators = (one.call for one in scope_at(self._context, module, function).decorators)
-        site = next((one for one in decorators if one is not None and one.name == "hydra.main"), None)
+        decorators = (decorator.call for decorator in scope_at(self._context, module, function).decorators)
+        site = next(
+            (decorator for decorator in decorators if decorator is not None and decorator.name == "hydra.main"), None
+        )
         if site is None:
             return None
         given = (site.argument("config_path", 0), site.argument("config_name", 1))
-        folder, name = ("" if one is None else one.text for one in given)
+        folder, name = ("" if expr is None else expr.text for expr in given)
         value = self._configuration(posixpath.join(module.folder or ".", folder, name)) if name else None
         return softened(value) if isinstance(value, Table) else None
 
@@ -119,8 +122,8 @@ class DataFiles:
         value = self._value(found) if found else None
         defaults = _entry(value, "defaults")
         groups: dict[Value, Value] = {}
-        for one in defaults.items if isinstance(defaults, SequenceDisplay) else ():
-            for key, option in zip(one.keys, one.values, strict=True) if isinstance(one, Table) else ():
+        for table in defaults.items if isinstance(defaults, SequenceDisplay) else ():
+            for key, option in zip(table.keys, table.values, strict=True) if isinstance(table, Table) else ():
                 if isinstance(key, Const) and isinstance(option, Const):
                     name = posixpath.join(posixpath.dirname(found), str(key.value), f"{option.value}.yaml")
                     part = self._value(name) if name in self._files else None
@@ -168,12 +171,12 @@ class DataFiles:
     def _folders(self, module: Module) -> list[str]:
         """Where a program may run: the folder of a module, and those around it."""
         root = posixpath.normpath(self._context.project.root or ".")
-        found = [root]
+        folders = [root]
         folder = posixpath.normpath(module.folder or ".")
-        while folder not in (root, ".", "/", "") and len(found) < _DEEP:
-            found.append(folder)
+        while folder not in (root, ".", "/", "") and len(folders) < _DEEP:
+            folders.append(folder)
             folder = posixpath.dirname(folder)
-        return found
+        return folders
 
     def _value(self, path: str) -> Value | None:
         if path not in self._held:
@@ -183,7 +186,7 @@ class DataFiles:
 
 
 def _imports_hydra(module: Module) -> bool:
-    return any(one.module.partition(".")[0] == "hydra" for one in module.code.imports)
+    return any(import_record.module.partition(".")[0] == "hydra" for import_record in module.code.imports)
 
 
 def _stream(site: CallSite) -> Expr | None:
@@ -204,10 +207,10 @@ def _sources(value: Expr) -> list[FilePath]:
         named = call.args[0] if call.args and opened is None else call.keywords.get("file")
         source = opened if opened is not None else named
         return [] if source is None else _sources(source)
-    found = possible_paths(value)
-    if found:
-        return found
-    behind = [_sources(one) for one in value.sources]
+    file_paths = possible_paths(value)
+    if file_paths:
+        return file_paths
+    behind = [_sources(expr) for expr in value.sources]
     return [path for paths in behind for path in paths] if all(behind) else []
 
 
@@ -255,15 +258,15 @@ def _entry(holder: Value | None, key: str) -> Value | None:
 
 def _under_any(holder: Value | None, key: str) -> list[FileText]:
     """The texts that a value of a file has under a key, at any depth."""
-    found: list[FileText] = []
+    file_texts: list[FileText] = []
     waiting = [holder]
     while waiting:
-        one = waiting.pop()
-        for name, value in zip(one.keys, one.values, strict=True) if isinstance(one, Table) else ():
+        table = waiting.pop()
+        for name, value in zip(table.keys, table.values, strict=True) if isinstance(table, Table) else ():
             if isinstance(value, FileText) and isinstance(name, Const) and name.value == key:
-                found.append(value)
+                file_texts.append(value)
             waiting.append(value)
-    return found
+    return file_texts
 
 
 def _value(held: object) -> Value:

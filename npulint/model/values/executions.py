@@ -113,17 +113,17 @@ class Executions:
     @cached_property
     def _reached(self) -> Mapping[str, Sequence[str]]:
         """By script, the modules that it may import, itself included."""
-        found: dict[str, Sequence[str]] = {}
+        reached: dict[str, Sequence[str]] = {}
         for module in self._project.modules.values():
             if module.main_guards or module.path not in self._project.imported_paths:
-                found[module.path] = (module.path, *self._project.reached_from(module.path))
-        return found
+                reached[module.path] = (module.path, *self._project.reached_from(module.path))
+        return reached
 
     @cached_property
     def _scripts(self) -> Mapping[str, Sequence[str]]:
         """By module, the scripts that may reach it."""
-        found: dict[str, list[str]] = {}
+        scripts: dict[str, list[str]] = {}
         for script, paths in self._reached.items():
             for path in dict.fromkeys(paths):
-                found.setdefault(path, []).append(script)
-        return found
+                scripts.setdefault(path, []).append(script)
+        return scripts

@@ -96,7 +96,7 @@ class Expression(msgspec.Struct, frozen=True):
     @property
     def items(self) -> list[Self]:
         """The elements of a list, tuple or set display; none for everything else."""
-        return [self.sibling(one) for one in self.value.items] if isinstance(self.value, SequenceDisplay) else []
+        return [self.sibling(item) for item in self.value.items] if isinstance(self.value, SequenceDisplay) else []
 
     @property
     def entries(self) -> list[tuple[Self | None, Self]]:
@@ -131,30 +131,30 @@ class Expression(msgspec.Struct, frozen=True):
         value = self.value
         if not isinstance(value, Op) or (operators and value.op not in operators):
             return []
-        return [self.sibling(one) for one in value.operands]
+        return [self.sibling(operand) for operand in value.operands]
 
     @property
     def alternatives(self) -> list[Self]:
         """What ``a or b`` and ``a if test else b`` may be; none for everything else."""
-        found = self.operands("or", "if")
-        return found[1:] if self.operator == "if" else found
+        exprs = self.operands("or", "if")
+        return exprs[1:] if self.operator == "if" else exprs
 
     @property
     def subscript(self) -> tuple[Self, Self] | None:
         """The object and the index of ``x[i]``; None for everything else."""
-        found = self.operands("[]")
-        return (found[0], found[1]) if found else None
+        exprs = self.operands("[]")
+        return (exprs[0], exprs[1]) if exprs else None
 
     @property
     def attribute(self) -> tuple[Self, str] | None:
         """The object and the attribute of ``f().x``; None for everything else, also for dotted names."""
-        found = self.operands(".")
-        return (found[0], found[1].text) if found else None
+        exprs = self.operands(".")
+        return (exprs[0], exprs[1].text) if exprs else None
 
     @property
     def parts(self) -> list[Self]:
         """What it is put together from: operands, elements, of a call its callee and positional arguments."""
-        return [self.sibling(one) for one in self.module.parts(self.value)]
+        return [self.sibling(part) for part in self.module.parts(self.value)]
 
     @property
     def nested(self) -> Iterator[Self]:

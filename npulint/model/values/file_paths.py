@@ -72,7 +72,7 @@ Paths = list[FilePath]
 def file_paths(value: Expr) -> Paths:
     """The paths that an expression is; empty when one of them is not known, or may be given by an option."""
     found = possible_paths(value)
-    return [] if any(one.chosen or not one.sure for one in found) else found
+    return [] if any(file_path.chosen or not file_path.sure for file_path in found) else found
 
 
 @walker(depth=_DEPTH, otherwise=list, steps=_STEPS)
@@ -83,30 +83,32 @@ def possible_paths(value: Expr) -> Paths:
         return [FilePath(value.module.path, True)]
     head, _, last = value.written.rpartition(".")
     if last == "parent" and head:
-        return [one.folder for one in possible_paths(value.scope.named(head, value.line))]
-    known = value.known
-    if isinstance(known.single, str) and not known.symbol:
-        return [FilePath(known.single)]
-    texts = [text for text in known.values[:_MOST] if isinstance(text, str) and text]
+        return [possible_path.folder for possible_path in possible_paths(value.scope.named(head, value.line))]
+    values = value.known
+    if isinstance(values.single, str) and not values.symbol:
+        return [FilePath(values.single)]
+    texts = [text for text in values.values[:_MOST] if isinstance(text, str) and text]
     if texts:
-        return [FilePath(text, chosen=True, sure=known.exact) for text in texts]
+        return [FilePath(text, chosen=True, sure=values.exact) for text in texts]
     if value.call is not None:
         return _of_call(value.call)
     if value.operator:
         return _of_operation(value)
-    return [] if known.symbol or known.values else _each(value.sources)
+    return [] if values.symbol or values.values else _each(value.sources)
 
 
 def _each(values: Sequence[Expr]) -> Paths:
     """The paths of all of some alternatives; empty when one is unknown."""
-    found = [possible_paths(one) for one in values[:_MOST]]
-    return [path for paths in found for path in paths] if all(found) else []
+    file_pathses = [possible_paths(value) for value in values[:_MOST]]
+    return [path for paths in file_pathses for path in paths] if all(file_pathses) else []
 
 
 def _of_operation(value: Expr) -> Paths:
     operands, attribute = value.operands(), value.attribute
     if attribute is not None:
-        return [one.folder for one in possible_paths(attribute[0])] if attribute[1] == "parent" else []
+        return (
+            [possible_path.folder for possible_path in possible_paths(attribute[0])] if attribute[1] == "parent" else []
+        )
     if value.operator == "/":
         return _combined(operands, lambda a, b: a.to(b))
     if value.operator in ("+", "join"):
@@ -125,18 +127,18 @@ def _of_element(holder: Expr, index: object) -> Paths:
     """``PATHS["list"]``, ``os.path.split(path)[0]``, ``Path(path).parents[1]``."""
     shown = [display.element(index) for display in holder.displays if isinstance(index, str | int)]
     if shown and None not in shown:
-        return _each([one for one in shown if one is not None])
+        return _each([expr for expr in shown if expr is not None])
     call, attribute = holder.call, holder.attribute
     if call is not None and call.name == "os.path.split" and index == 0 and call.args:
-        return [one.folder for one in possible_paths(call.args[0])]
+        return [possible_path.folder for possible_path in possible_paths(call.args[0])]
     head, _, last = holder.written.rpartition(".")
     inner = attribute[0] if attribute is not None else holder.scope.named(head, holder.line) if head else None
     if inner is None or "parents" not in (last, attribute and attribute[1]) or not isinstance(index, int):
         return []
-    found = possible_paths(inner)
+    element = possible_paths(inner)
     for _ in range(index + 1 if 0 <= index < _DEPTH else 0):
-        found = [one.folder for one in found]
-    return found
+        element = [file_path.folder for file_path in element]
+    return element
 
 
 def _of_call(call: CallSite) -> Paths:
@@ -150,7 +152,7 @@ def _of_call(call: CallSite) -> Paths:
     if last in ("with_name", "with_suffix") and receiver is not None and call.args:
         return _renamed(last, possible_paths(receiver), call.args[0].single)
     if name == "os.path.dirname" and call.args:
-        return [one.folder for one in possible_paths(call.args[0])]
+        return [possible_path.folder for possible_path in possible_paths(call.args[0])]
     if name in _SAME or last in _SAME_LAST:
         source = call.args[0] if call.args and last not in ("encode", "decode") else receiver
         return [] if source is None else possible_paths(source)
@@ -163,8 +165,8 @@ def _renamed(how: str, paths: Paths, given: object) -> Paths:
     if not isinstance(given, str):
         return []
     if how == "with_name":
-        return [one.folder.to(FilePath(given)) for one in paths]
-    return [one.renamed(posixpath.splitext(one.text)[0] + given) for one in paths]
+        return [path.folder.to(FilePath(given)) for path in paths]
+    return [path.renamed(posixpath.splitext(path.text)[0] + given) for path in paths]
 
 
 def _concatenated(before: FilePath, after: FilePath) -> FilePath:
@@ -182,16 +184,16 @@ def _filled(template: Expr, placeholder: str, values: Sequence[Expr]) -> Paths:
 
 def _combined(parts: Sequence[Expr], join: Callable[[FilePath, FilePath], FilePath]) -> Paths:
     """All paths that consist of the paths of some parts."""
-    found: Paths = []
+    combined: Paths = []
     alternatives = [possible_paths(part) for part in parts]
     for chosen in product(*alternatives) if parts and all(alternatives) else ():
         path = chosen[0]
-        for one in chosen[1:]:
-            path = join(path, one)
-        found.append(path)
-        if len(found) >= _MOST:
+        for file_path in chosen[1:]:
+            path = join(path, file_path)
+        combined.append(path)
+        if len(combined) >= _MOST:
             break
-    return found
+    return combined
 
 
 class ProjectFiles:
@@ -225,18 +227,20 @@ class ProjectFiles:
 
 def is_written(context: Context, path: FilePath) -> bool:
     """Whether the project itself writes a file of this name."""
-    return posixpath.basename(path.text) in {posixpath.basename(one) for one in written_paths(context)}
+    return posixpath.basename(path.text) in {
+        posixpath.basename(written_path) for written_path in written_paths(context)
+    }
 
 
 @once
 def written_paths(context: Context) -> frozenset[str]:
     """The paths of the files that the project writes, as written."""
-    found: set[str] = set()
+    paths: set[str] = set()
     for module in module_scopes(context):
         for call in module.calls_named("open", "GFile", "write_text", "copy", "copyfile"):
             target = _target(call)
-            found.update(one.text for one in ([] if target is None else file_paths(target)))
-    return frozenset(found)
+            paths.update(file_path.text for file_path in ([] if target is None else file_paths(target)))
+    return frozenset(paths)
 
 
 def _target(call: CallSite) -> Expr | None:

@@ -56,7 +56,7 @@ def _of_operation(value: Expression) -> PossibleValues:
         return _of_element(value, *value.operands())
     if value.operator == ".":
         held = loaded(value)
-        return merge([known(one) for one in held]) if held else _of_limit(*value.operands())
+        return merge([known(expr) for expr in held]) if held else _of_limit(*value.operands())
     if value.operator == "iter":
         item = assumed_item(value)
         return NOTHING if item is None else known(item)
@@ -90,13 +90,13 @@ def _of_element(value: Expression, holder: Expression, key: Expression) -> Possi
             return option
     if index is None:
         return NOTHING
-    parts = [NOTHING if found is None else known(found) for found in elements(holder, index)]
+    parts = [NOTHING if element is None else known(element) for element in elements(holder, index)]
     module, prefix = holder.module, f"{holder.written or '?'}["
     written = (*module.dotted.get(f"{prefix}{index}]", ()), *module.dotted.get(f"{prefix}*]", ()))
     parts += [known(holder.elsewhere(module, bind.value, bind.block, bind.line)) for bind in written]
     if not parts:
-        found = [one.get(index) for one in mappings(holder)]
-        parts = [NOTHING if one is None else known(one) for one in found]
+        exprs = [mapping.get(index) for mapping in mappings(holder)]
+        parts = [NOTHING if expr is None else known(expr) for expr in exprs]
     merged = merge(parts) if parts else NOTHING
     if not merged.values or not _is_changed(holder, index):
         return merged
@@ -126,15 +126,15 @@ def _of_name(value: Expression) -> PossibleValues:
     head, _, field = name.rpartition(".")
     held = entry(loaded(value.sibling(Ref(head))), field) if head and name not in module.dotted else []
     if held:
-        return merge([known(one) for one in held])
+        return merge([known(expr) for expr in held])
     option = option_value(value)
     if option is not None:  # the script itself may set another value
         return PossibleValues(option.values, False, option.symbol) if name in module.dotted else option
     bound = value.context.bindings(module, name, block, value.line)
     if "." in name and not (bound and bound[0][1].target == name):
-        given = [one.get(field) for one in fields(value.sibling(Ref(head)))]
+        given = [mapping.get(field) for mapping in fields(value.sibling(Ref(head)))]
         if given and None not in given:
-            return merge([known(one) for one in given if one is not None])
+            return merge([known(expr) for expr in given if expr is not None])
     if not bound:
         parameter = _of_parameter(value)
         if parameter is not None:
@@ -164,12 +164,12 @@ def _is_set_elsewhere(name: Expression) -> bool:
 @once
 def _attributes(context: Context) -> dict[str, set[tuple[str, str]]]:
     """By attribute, the modules and the names with which it is assigned to other objects than ``self``."""
-    found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    attributes: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for home in context.project.modules.values():
         for target, binds in home.dotted.items():
             if any(home.owner_of_self(target.partition(".")[0], bind.block) < 0 for bind in binds):
-                found[target.rpartition(".")[2]].add((home.path, target))
-    return found
+                attributes[target.rpartition(".")[2]].add((home.path, target))
+    return attributes
 
 
 def _of_parameter(value: Expression) -> PossibleValues | None:
@@ -215,7 +215,7 @@ def _left_out(value: Expression, function: BlockCursor, home: Module, call: Call
     position = record.params.index(name) - (len(record.params) - len(record.defaults))
     if position < 0 or record.decorators or not knows_callers(function):
         return None
-    if any(isinstance(one, Op) and one.op == "star" for one in call.args):
+    if any(isinstance(argument, Op) and argument.op == "star" for argument in call.args):
         return None
     for options in (given for key, given in call.keywords if key == "**"):
         held = mappings(value.elsewhere(home, options, call.block, call.line))
@@ -288,8 +288,8 @@ def _of_result(value: Expression) -> PossibleValues:
     if target is None or target[0].blocks[target[1]].kind == "class":
         return NOTHING
     results = returned(value, *target)
-    parts = [known(one) for one in results]
-    if all(one.scope.kind in ("if", "loop", "except") for one in results):
+    parts = [known(result) for result in results]
+    if all(result.scope.kind in ("if", "loop", "except") for result in results):
         parts.append(NONE)  # it may come to its end
     return merge(parts) if results else NOTHING
 
@@ -310,16 +310,16 @@ def _of_entry(value: Expression, here: Expression, call: Call) -> PossibleValues
         return None
     default = known(values[2]) if len(values) > 2 else NONE
     parts = []
-    for one in holders:
-        held = one.element(key)
-        is_whole = isinstance(one.value, Table) and None not in one.value.keys
+    for expr in holders:
+        held = expr.element(key)
+        is_whole = isinstance(expr.value, Table) and None not in expr.value.keys
         parts.append(known(held) if held is not None else default if is_whole else merge([default, NOTHING]))
     return merge(parts)
 
 
 def _of_type_test(value: PossibleValues, asked: Expression) -> PossibleValues:
     """The result of ``isinstance(value, (int, float))``."""
-    types = [_TYPES.get(one.written) for one in (asked.items or [asked])]
+    types = [_TYPES.get(expr.written) for expr in (asked.items or [asked])]
     if not value.exact or not value.values or None in types:
         return NOTHING
     accepted = tuple(one for one in types if one is not None)

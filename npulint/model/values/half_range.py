@@ -26,10 +26,10 @@ def number(value: Expr) -> float | None:
     call = value.call
     if call is not None and call.name in _CONVERSIONS:
         return number(call.args[0]) if call.args else None
-    known = _of_operation(value) if value.operator in _ARITHMETIC else value.known
-    if len(known.values) != 1 or not (known.exact or value.parameter_of is not None):
+    values = _of_operation(value) if value.operator in _ARITHMETIC else value.known
+    if len(values.values) != 1 or not (values.exact or value.parameter_of is not None):
         return None
-    found = known.values[0]
+    found = values.values[0]
     if isinstance(found, bool) or not isinstance(found, int | float):
         return None
     return math.copysign(math.inf, found) if abs(found) > _GREATEST_OF_FLOAT32 else float(found)
@@ -37,8 +37,12 @@ def number(value: Expr) -> float | None:
 
 def _of_operation(value: Expr) -> PossibleValues:
     """The value of an operation on numbers."""
-    operands = [number(one) for one in value.operands()]
-    return NOTHING if None in operands else apply(value.operator, [PossibleValues((one,), True) for one in operands])
+    operands = [number(operand) for operand in value.operands()]
+    return (
+        NOTHING
+        if None in operands
+        else apply(value.operator, [PossibleValues((operand,), True) for operand in operands])
+    )
 
 
 def overflowing(value: Expr) -> float | None:

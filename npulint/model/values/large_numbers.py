@@ -111,20 +111,20 @@ def _exceeds(value: Const) -> bool:
 
 def _lasts(code: Code, value: Value) -> list[str]:
     """The last segments of the names in an expression, and an empty one for a number that is large or a power."""
-    found: list[str] = []
+    lasts: list[str] = []
     queue: list[Value] = [value]
     for part in queue:
         kind = part.__class__
         if kind is Ref:
-            found.append(part.name.rpartition(".")[2])  # type: ignore[union-attr]
+            lasts.append(part.name.rpartition(".")[2])  # type: ignore[union-attr]
         elif isinstance(part, Const):
             if _exceeds(part) or (part.value.__class__ is str and part.value in _WORDS):
-                found.append("")
+                lasts.append("")
         elif isinstance(part, Op):
             if part.op == "**":
-                found.append("")
+                lasts.append("")
             if len(queue) < _PARTS:
                 queue += part.operands
         elif isinstance(part, CallResult) and len(queue) < _PARTS:
             queue += code.calls[part.call].args
-    return found
+    return lasts

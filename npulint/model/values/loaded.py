@@ -59,8 +59,8 @@ def _is_asked(context: Context) -> bool:
 
 def entry(holders: list[_E], key: Scalar) -> list[_E]:
     """What dicts and lists of files hold under a key; where one of them does not, this is one of several values."""
-    found = [one.element(key) for one in holders]
-    return _any([[] if one is None else [one] for one in found])
+    exprs = [holder.element(key) for holder in holders]
+    return _any([[] if expr is None else [expr] for expr in exprs])
 
 
 @walker(depth=_DEPTH, otherwise=list, steps=_STEPS)
@@ -78,8 +78,8 @@ def _followed(value: _E) -> list[_E]:
 def _any(parts: Iterable[list[_E]]) -> list[_E]:
     """What one of several expressions gives; unsure where one of them is not known."""
     given = list(parts)
-    found = [one for part in given for one in part][:_MOST]
-    return found if all(given) else [softer(one) for one in found]
+    exprs = [expr for part in given for expr in part][:_MOST]
+    return exprs if all(given) else [softer(expr) for expr in exprs]
 
 
 def _of_operation(value: _E, read: Op) -> list[_E]:
@@ -91,9 +91,9 @@ def _of_operation(value: _E, read: Op) -> list[_E]:
         return entry(loaded(operands[0]), operands[1].text)
     if read.op in ("or", "if"):
         alternatives = operands[read.op == "if" :]
-        return _any([loaded(one) for one in alternatives if not _is_empty(one.value)])
+        return _any([loaded(alternative) for alternative in alternatives if not _is_empty(alternative.value)])
     if read.op == "|":
-        return _merged([loaded(one) for one in operands])
+        return _merged([loaded(operand) for operand in operands])
     item = value.context.assumed.get((value.module.path, value.scope.block)) if read.op == "iter" else None
     return loaded(cast(_E, item)) if isinstance(item, Expression) else []
 
@@ -114,13 +114,13 @@ def _of_name(value: _E, name: str) -> list[_E]:
     for home, bind in bound[:_MOST]:
         if bind.value == Const(None):
             continue
-        found = loaded(value.elsewhere(home, bind.value, bind.block, bind.line))
-        keys = changed_keys(value.context, home, bind.block, bind.target) if found else frozenset[str]()
-        parts.append([softer(one, keys) for one in found])
+        exprs = loaded(value.elsewhere(home, bind.value, bind.block, bind.line))
+        keys = changed_keys(value.context, home, bind.block, bind.target) if exprs else frozenset[str]()
+        parts.append([softer(expr, keys) for expr in exprs])
     if function >= 0 and may_be_passed(module, function, block, bound):
         given = _given(value, function, name)
         keys = changed_keys(value.context, module, function, name) if any(given) else frozenset[str]()
-        parts += [[softer(one, keys) for one in found] for found in given]
+        parts += [[softer(expr, keys) for expr in found] for found in given]
         composed = value.context.composed and value.context.composed(module, function)
         parts += [[value.sibling(composed)]] if composed and not any(given) else []
     if parts or not head:
@@ -133,13 +133,13 @@ def _of_name(value: _E, name: str) -> list[_E]:
 def _given(value: _E, function: int, name: str) -> list[list[_E]]:
     """What each of the project's calls passes for a parameter."""
     site = value.context.assumed.get((value.module.path, function))
-    found = []
+    exprses = []
     for (home, index), argument in passed(value.scope.at(function), name):
         if site is not None and site != (home.path, index):
             continue
         call = home.code.calls[index]
-        found.append([] if argument is None else loaded(value.elsewhere(home, argument, call.block, call.line)))
-    return found
+        exprses.append([] if argument is None else loaded(value.elsewhere(home, argument, call.block, call.line)))
+    return exprses
 
 
 # -- calls -----------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def _of_call(value: _E, index: int) -> list[_E]:
         found_there = _returned(here, (module.path, index), *target)
         return found_there or (_held(here, call) if _HOLDING.search(last) else [])
     if last == "merge" and call.args:
-        return _merged([loaded(here.sibling(one)) for one in call.args])
+        return _merged([loaded(here.sibling(argument)) for argument in call.args])
     return _held(here, call) if _HOLDING.search(name) or (target is not None and _HOLDING.search(last)) else []
 
 
@@ -178,8 +178,8 @@ def _held(here: _E, call: Call) -> list[_E]:
     holder = receiver_of(call)
     given = [*call.args[:1], *(one for key, one in call.keywords if key == "**")]
     values = given or ([] if holder is None else [holder])
-    found = _merged([loaded(here.sibling(one)) for one in values])
-    return [softer(one, frozenset(key for key, _ in call.keywords)) for one in found]
+    exprs = _merged([loaded(here.sibling(value)) for value in values])
+    return [softer(expr, frozenset(key for key, _ in call.keywords)) for expr in exprs]
 
 
 def _returned(here: _E, site: tuple[str, int], home: Module, function: int) -> list[_E]:
@@ -189,22 +189,22 @@ def _returned(here: _E, site: tuple[str, int], home: Module, function: int) -> l
     context.assumed = {**before, (home.path, function): site}
     try:
         results = home.returns.get(function, ())
-        return _any([loaded(here.elsewhere(home, one.value, one.block, one.line + 1)) for one in results])
+        return _any([loaded(here.elsewhere(home, result.value, result.block, result.line + 1)) for result in results])
     finally:
         context.assumed = before
 
 
 def _merged(parts: list[list[_E]]) -> list[_E]:
     """Dicts of which a later one replaces entries of those before; what is not known may replace any."""
-    found: list[_E] = []
+    exprs: list[_E] = []
     for part in parts:
         if not part:
-            found = [softer(one) for one in found]
-        elif not found:
-            found = part if part is parts[0] else [softer(one) for one in part]
+            exprs = [softer(expr) for expr in exprs]
+        elif not exprs:
+            exprs = part if part is parts[0] else [softer(expr) for expr in part]
         else:
-            found = [one.sibling(_joined(one.value, other.value)) for one in found for other in part][:_MOST]
-    return found
+            exprs = [expr.sibling(_joined(expr.value, other.value)) for expr in exprs for other in part][:_MOST]
+    return exprs
 
 
 def _joined(before: Value, after: Value) -> Value:
@@ -236,7 +236,7 @@ def softened(value: Value, keys: Keys = EVERY) -> Value:
         more: list[tuple[Value | None, Value]] = [(None, UNKNOWN)] if every or None in value.keys else []
         return Table(*map(tuple, zip(*more, *pairs, strict=True))) if more or pairs else value
     if isinstance(value, SequenceDisplay):
-        return SequenceDisplay(tuple(softened(one, keys) for one in value.items))
+        return SequenceDisplay(tuple(softened(item, keys) for item in value.items))
     return Op("if", (UNKNOWN, value, UNKNOWN)) if keys is EVERY and isinstance(value, Const) else value
 
 

@@ -28,7 +28,7 @@ def changes(value: Expr) -> bool:
         return _is_number_of_enumerate(value)
     if value.operator in _ARITHMETIC:
         operands = value.operands()
-        return any(map(changes, operands)) and all(_is_number(one) or changes(one) for one in operands)
+        return any(map(changes, operands)) and all(_is_number(operand) or changes(operand) for operand in operands)
     call = value.call
     if call is not None:
         return _is_computed(call)
@@ -44,7 +44,7 @@ def _counts(iterated: Expr) -> bool:
         return bool(call.args) and _counts(call.args[0])
     if call.name != "range" and call.last != "trange":
         return False
-    ends = [one.single for one in call.args]
+    ends = [argument.single for argument in call.args]
     return not (len(ends) == 1 and isinstance(ends[0], int) and ends[0] <= _FEW)
 
 
@@ -61,15 +61,15 @@ def _is_number_of_enumerate(value: Expr) -> bool:
 def _is_changed_name(value: Expr) -> bool:
     """Whether a name gets such a number: it is counted up in a loop, or given one by an assignment or a caller."""
     sources = value.sources
-    if any(_is_tensor(one) for one in sources):
+    if any(_is_tensor(source) for source in sources):
         return False
-    updates = [one.value for one in value.assignments if one.scope.loop is not None]
-    counted = any(one.operator in ("+=", "-=", "*=") and _is_counter(one) for one in updates)
+    updates = [assignment.value for assignment in value.assignments if assignment.scope.loop is not None]
+    counted = any(update.operator in ("+=", "-=", "*=") and _is_counter(update) for update in updates)
     return counted or any(map(changes, sources))
 
 
 def _is_counter(update: Expr) -> bool:
-    return all(one.is_literal or changes(one) for one in update.operands())
+    return all(operand.is_literal or changes(operand) for operand in update.operands())
 
 
 def _is_tensor(value: Expr) -> bool:
@@ -99,7 +99,7 @@ def _is_plain(value: Expr) -> bool:
         return plain and all(map(_is_plain, call.arguments))
     if value.written:
         assigned = value.assignments
-        return all(_is_plain(one.value) for one in assigned)
+        return all(_is_plain(assignment.value) for assignment in assigned)
     parts = value.alternatives or value.operands()
     return bool(parts) and all(map(_is_plain, parts))
 
@@ -115,5 +115,5 @@ def _is_number(value: Expr) -> bool:
         return call.name == "len" or (call.name in _OF_NUMBERS and all(map(_is_number, call.arguments)))
     if _OPTIONS.search(value.written):
         return True
-    known = value.known
-    return bool(known.values) and all(isinstance(one, int | float) for one in known.values)
+    values = value.known
+    return bool(values.values) and all(isinstance(one, int | float) for one in values.values)

@@ -65,15 +65,15 @@ def mappings(value: _E) -> list[Mapping[_E]]:
         return _of_table(value, read)
     held = loaded(value)
     if held:
-        return [one for part in held if isinstance(part.value, Table) for one in mappings(part)]
+        return [mapping for part in held if isinstance(part.value, Table) for mapping in mappings(part)]
     if isinstance(read, Ref):
         return _of_name(value, read.name)
     if isinstance(read, CallResult):
         return _of_call(value, read.call)
     if isinstance(read, Op) and read.op == "|":
-        return _joined([mappings(value.sibling(one)) for one in read.operands])
+        return _joined([mappings(value.sibling(operand)) for operand in read.operands])
     if isinstance(read, Op) and read.op in ("or", "if"):
-        return _each([value.sibling(one) for one in read.operands[read.op == "if" :]])
+        return _each([value.sibling(operand) for operand in read.operands[read.op == "if" :]])
     return []
 
 
@@ -99,14 +99,14 @@ def _joined(parts: list[list[Mapping[_E]]]) -> list[Mapping[_E]]:
             for before in found
             for after in added
         ][:_MOST]
-    return [one for one in found if one.entries or one.complete]
+    return [mapping for mapping in found if mapping.entries or mapping.complete]
 
 
 def _of_table(value: _E, table: Table) -> list[Mapping[_E]]:
     parts: list[list[Mapping[_E]]] = []
     for key, held in zip(table.keys, table.values, strict=True):
-        one = value.sibling(held)
-        parts.append(mappings(one) if key is None else [Mapping(((value.sibling(key), one),))])
+        expr = value.sibling(held)
+        parts.append(mappings(expr) if key is None else [Mapping(((value.sibling(key), expr),))])
     return _joined(parts)
 
 
@@ -182,13 +182,13 @@ def _collected(value: _E, name: str) -> list[Mapping[_E]]:
         function = None if function.parent is None else function.parent.function
     if function is None:
         return []
-    found = []
+    collected = []
     for home, index in callers(function)[:_MOST]:
         call = home.code.calls[index]
         here = value.elsewhere(home, call.callee, call.block, call.line)
         taken = [(key, one) for key, one in call.keywords if key not in function.parameters]
-        found += _joined([_of_keyword(here, *one) for one in taken])
-    return found
+        collected += _joined([_of_keyword(here, *one) for one in taken])
+    return collected
 
 
 # -- calls -----------------------------------------------------------------------------------------
@@ -215,13 +215,13 @@ def _of_call(value: _E, index: int) -> list[Mapping[_E]]:
 
 def _made(here: _E, call: Call) -> list[Mapping[_E]]:
     """The dict that ``dict(…)`` makes, or that ``update(…)`` adds."""
-    parts = [mappings(here.sibling(one)) or _of_pairs(here.sibling(one)) for one in call.args]
+    parts = [mappings(here.sibling(argument)) or _of_pairs(here.sibling(argument)) for argument in call.args]
     return _joined([*parts, *(_of_keyword(here, key, one) for key, one in call.keywords)])
 
 
 def _of_keyword(here: _E, key: str, value: Value) -> list[Mapping[_E]]:
-    one = here.sibling(value)
-    return mappings(one) if key == "**" else [Mapping(((one.sibling(Const(key)), one),))]
+    expr = here.sibling(value)
+    return mappings(expr) if key == "**" else [Mapping(((expr.sibling(Const(key)), expr),))]
 
 
 def _of_pairs(value: _E) -> list[Mapping[_E]]:
@@ -265,7 +265,7 @@ def _defaults(value: _E, home: Module, index: int) -> list[Mapping[_E]] | None:
         for name, binds in module.names.get(block, {}).items()
         if not isinstance(binds[-1].value, Function)
     }
-    pairs = tuple((one.sibling(Const(name)), one) for name, one in own.items())
+    pairs = tuple((expr.sibling(Const(name)), expr) for name, expr in own.items())
     return [Mapping(pairs, not call.args and not module.blocks[block].bases)]
 
 
@@ -280,7 +280,7 @@ def _of_named_tuple(value: _E, home: Module, call: Call) -> list[Mapping[_E]] | 
             listed = value.elsewhere(maker, made.args[1], made.block, made.line)
             named = listed.text.replace(",", " ").split() or [item.text for item in items(listed)]
             pairs = zip(named, map(here.sibling, call.args), strict=False)
-            return [Mapping(tuple((one.sibling(Const(name)), one) for name, one in pairs))]
+            return [Mapping(tuple((expr.sibling(Const(name)), expr) for name, expr in pairs))]
     return None
 
 
@@ -291,15 +291,15 @@ def _of_named_tuple(value: _E, home: Module, call: Call) -> list[Mapping[_E]] | 
 def items(value: _E) -> list[_E]:
     """What a loop over an expression goes through, one after the other; empty when it is not known."""
     shown = displays(value) if isinstance(value.value, Ref | SequenceDisplay | CallResult | Op) else []
-    sequences = [one.items for one in shown if one.is_display]
-    if sequences and not any(item.operator == "star" for one in sequences for item in one):
-        return [item for one in sequences[:_MOST] for item in one][:_LARGEST]
+    sequences = [expr.items for expr in shown if expr.is_display]
+    if sequences and not any(item.operator == "star" for sequence in sequences for item in sequence):
+        return [item for sequence in sequences[:_MOST] for item in sequence][:_LARGEST]
     if isinstance(value.value, CallResult):
-        found = _of_iterator(value, value.value.call)
-        if found:
-            return found
-    found = [key for one in mappings(value) for key, _ in one.last_entries]
-    return found[:_LARGEST] if found else _passed_items(value)
+        exprs = _of_iterator(value, value.value.call)
+        if exprs:
+            return exprs
+    exprs = [key for mapping in mappings(value) for key, _ in mapping.last_entries]
+    return exprs[:_LARGEST] if exprs else _passed_items(value)
 
 
 def _passed_items(value: _E) -> list[_E]:
@@ -320,20 +320,20 @@ def _of_iterator(value: _E, index: int) -> list[_E]:
     here = value.elsewhere(value.module, call.callee, call.block, call.line)
     source, last = receiver_of(call), name.rpartition(".")[2]
     if last.removeprefix("iter") in _VIEWS and source is not None and not call.args:
-        pairs = [pair for one in mappings(here.sibling(source)) for pair in one.last_entries]
+        pairs = [pair for mapping in mappings(here.sibling(source)) for pair in mapping.last_entries]
         return _seen(last, pairs)
     if name in ("six.iteritems", "six.iterkeys", "six.itervalues", *_SEQUENCES) and len(call.args) == 1:
         if name in _SEQUENCES:  # the order does not matter
             return items(here.sibling(call.args[0]))
-        pairs = [pair for one in mappings(here.sibling(call.args[0])) for pair in one.last_entries]
+        pairs = [pair for mapping in mappings(here.sibling(call.args[0])) for pair in mapping.last_entries]
         return _seen(last, pairs)
     if name == "enumerate" and call.args:
         return [
-            one.sibling(SequenceDisplay((Const(number), one.value)))
-            for number, one in enumerate(items(here.sibling(call.args[0])))
+            expr.sibling(SequenceDisplay((Const(number), expr.value)))
+            for number, expr in enumerate(items(here.sibling(call.args[0])))
         ]
     if name == "zip" and len(call.args) == 2:
-        first, second = (items(here.sibling(one)) for one in call.args)
+        first, second = (items(here.sibling(argument)) for argument in call.args)
         pairs = [(a, b) for a, b in zip(first, second, strict=False) if b.is_literal or a.scope is b.scope]
         return [a.sibling(SequenceDisplay((a.value, b.value))) for a, b in pairs]
     return []

@@ -21,7 +21,10 @@ _STEPS = 600  # expressions that one question may look at; many branches would m
 def returned(value: _E, home: Module, function: int) -> list[_E]:
     """What a function of the project returns or yields; `value` is any expression."""
     found = home.returns.get(function, ())
-    return [value.elsewhere(home, one.value, one.block, one.line + 1) for one in found]
+    return [
+        value.elsewhere(home, return_record.value, return_record.block, return_record.line + 1)
+        for return_record in found
+    ]
 
 
 def displays(value: _E) -> list[_E]:
@@ -31,7 +34,7 @@ def displays(value: _E) -> list[_E]:
     item = assumed_item(value)
     if item is not None:
         return displays(item)
-    held = [one for one in loaded(value) if isinstance(one.value, SequenceDisplay | Table)]
+    held = [expr for expr in loaded(value) if isinstance(expr.value, SequenceDisplay | Table)]
     if held:
         return held
     return _displays_behind(value) if isinstance(value.value, Ref | CallResult) else []
@@ -56,7 +59,7 @@ def _displays_behind(value: _E) -> list[_E]:
     elif isinstance(read, CallResult):
         target = names.function(names.of_call(value.module, read.call))
         behind = [] if target is None else returned(value, *target)
-    return [display for one in behind for display in displays(one)]
+    return [display for expr in behind for display in displays(expr)]
 
 
 def elements(holder: _E, index: Scalar) -> Iterator[_E | None]:
@@ -78,12 +81,12 @@ def sites(value: Expression) -> list[Site]:
     if not isinstance(read, Op):
         return []
     if read.op in ("or", "if"):
-        return [site for one in read.operands[read.op == "if" :] for site in sites(value.sibling(one))]
+        return [site for operand in read.operands[read.op == "if" :] for site in sites(value.sibling(operand))]
     if read.op == "[]" and isinstance(
         read.operands[1], Const
     ):  # ``make_tables()[0]``, ``first, second = make_tables()``
-        found = elements(value.sibling(read.operands[0]), read.operands[1].value)
-        return [site for one in found if one is not None for site in sites(one)]
+        exprs = elements(value.sibling(read.operands[0]), read.operands[1].value)
+        return [site for expr in exprs if expr is not None for site in sites(expr)]
     return []
 
 
@@ -95,7 +98,7 @@ def _sites_of_result(value: Expression, index: int) -> list[Site]:
         return _sites_of_passed(value, index) or [(value.module, index)]
     if target is None or target[0].blocks[target[1]].kind == "class":
         return [(value.module, index)]
-    return [site for one in returned(value, *target) for site in sites(one)] or [(value.module, index)]
+    return [site for expr in returned(value, *target) for site in sites(expr)] or [(value.module, index)]
 
 
 def _sites_of_passed(value: Expression, index: int) -> list[Site]:
@@ -141,12 +144,16 @@ def partials(value: Expression) -> list[Site]:
         target = names.function(name)
         if target is None or target[0].blocks[target[1]].kind == "class":
             return []
-        return [site for one in returned(value, *target) for site in partials(one)]
+        return [site for expr in returned(value, *target) for site in partials(expr)]
     if not isinstance(read, Ref):
         return []
     bound = value.context.bindings(value.module, read.name, value.scope.block, value.line)
-    made = [(home, one) for home, one in bound if isinstance(one.value, Ref | CallResult)]
-    return [s for home, one in made for s in partials(value.elsewhere(home, one.value, one.block, one.line))]
+    made = [(home, assignment) for home, assignment in bound if isinstance(assignment.value, Ref | CallResult)]
+    return [
+        s
+        for home, assignment in made
+        for s in partials(value.elsewhere(home, assignment.value, assignment.block, assignment.line))
+    ]
 
 
 def functions(value: Expression) -> list[tuple[Module, int]]:
@@ -161,8 +168,8 @@ def functions(value: Expression) -> list[tuple[Module, int]]:
         target = names.function(name)
         if target is None or target[0].blocks[target[1]].kind == "class":
             return []
-        found = (one for one in returned(value, *target) if isinstance(one.value, Ref | Function))
-        return [function for one in found for function in functions(one)]
+        exprs = (expr for expr in returned(value, *target) if isinstance(expr.value, Ref | Function))
+        return [function for expr in exprs for function in functions(expr)]
     target = names.function(value.name)
     if target is None:
         return []

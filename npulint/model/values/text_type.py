@@ -39,11 +39,11 @@ def _behind(value: Expr) -> Iterator[Expr]:
     if subscript is not None:
         holder, index = subscript
         key = index.single
-        found = [*elements(holder, key)] or [one.get(key) for one in mappings(holder)]
+        exprs = [*elements(holder, key)] or [mapping.get(key) for mapping in mappings(holder)]
     else:
         name, _, field = value.written.rpartition(".")
         own = value.sources
-        found = [*own] if own or not name else [one.get(field) for one in fields(value.sibling(Ref(name)))]
+        exprs = [*own] if own or not name else [mapping.get(field) for mapping in fields(value.sibling(Ref(name)))]
         function = value.passed_to
-        found += [] if function is None else [function.default(value.written)]
-    yield from (one for one in found if one is not None)
+        exprs += [] if function is None else [function.default(value.written)]
+    yield from (expr for expr in exprs if expr is not None)

@@ -55,14 +55,14 @@ def read_configuration(source: DecodedSource, path: str) -> FileFacts:
     try:
         if _syntax(path) == "yaml" and describes_containers(source.text.encode()):
             return FileFacts(path, KIND, facts=_of_containers(source.text, path))
-        found = leaves(_tree(source.text, path))
+        leafs = leaves(_tree(source.text, path))
     except TooMuchError as error:
         return FileFacts(path, KIND, problems=[Problem(path, "too-large", str(error))])
     except UnreadableError as error:
         return FileFacts(path, KIND, problems=[Problem(path, error.reason, error.detail, error.span)])
     package = _PACKAGE.match(source.text)
     packages = [ConfigPackage(package.group(1), path, Span())] if package else []
-    return FileFacts(path, KIND, facts=[*packages, *(_fact(leaf, path) for leaf in found)])
+    return FileFacts(path, KIND, facts=[*packages, *(_fact(leaf, path) for leaf in leafs)])
 
 
 def configuration_leaves(text: str, path: str) -> list[ConfigLeaf]:

@@ -78,7 +78,7 @@ def typed(text: str) -> str | int | float | bool | None:
 
 def leaves(root: Tree) -> list[Leaf]:
     """The leaves of a tree in order; raises `TooMuchError`."""
-    found: list[Leaf] = []
+    leafs: list[Leaf] = []
     budget = _Budget()
     stack: list[tuple[tuple[str, ...], Tree]] = [((), root)]
     while stack:
@@ -92,12 +92,12 @@ def leaves(root: Tree) -> list[Leaf]:
         elif isinstance(value, list):
             plain = _plain(tree, budget, 0)
             if plain is not None:
-                found.append(Leaf(key, plain, tree.span))
+                leafs.append(Leaf(key, plain, tree.span))
             else:
                 stack += [((*key, str(number)), inner) for number, inner in reversed(list(enumerate(value)))]
         else:
-            found.append(Leaf(key, value, tree.span))
-    return [leaf for leaf in found if leaf.key]
+            leafs.append(Leaf(key, value, tree.span))
+    return [leaf for leaf in leafs if leaf.key]
 
 
 class _Budget:

@@ -15,8 +15,8 @@ _DEEPEST = 40  # nested mappings of a manifest
 
 def manifest_facts(documents: Sequence[Tree], path: str) -> list[Fact]:
     """The facts of the containers that a Compose file or the documents of a Kubernetes manifest start."""
-    services = [one for tree in documents for one in _services(tree)]
-    pods = [one for tree in documents for one in _pods(tree)]
+    services = [service for tree in documents for service in _services(tree)]
+    pods = [pod for tree in documents for pod in _pods(tree)]
     return [*container_facts(services, path, "compose"), *container_facts(pods, path, "kubernetes")]
 
 
@@ -26,19 +26,19 @@ def _services(root: Tree) -> Iterator[StartedWith]:
         if not ("image" in service or "build" in service):
             continue
         image = service.get("image")
-        found = StartedWith(_text(image), image.span if image else tree.span, _built_from(service.get("build")))
-        found.image = found.image or name
-        found.open = "extends" in service or "env_file" in service
-        found.devices = [_side(item, 0, "source") for item in _items(service.get("devices"))]
-        found.mounts = [_side(item, 1, "target") for item in _items(service.get("volumes"))]
-        found.variables = _names(service.get("environment"))
-        found.runtime = _text(service.get("runtime"))
-        found.privileged = _is(service.get("privileged"), True)
-        found.host_memory = _text(service.get("ipc")) not in ("", "private", "none")
-        found.memory_size = "shm_size" in service
-        found.program = _runs(service, "entrypoint", "command")
-        found.gpus = list(_compose_gpus(service))
-        yield found
+        started_with = StartedWith(_text(image), image.span if image else tree.span, _built_from(service.get("build")))
+        started_with.image = started_with.image or name
+        started_with.open = "extends" in service or "env_file" in service
+        started_with.devices = [_side(item, 0, "source") for item in _items(service.get("devices"))]
+        started_with.mounts = [_side(item, 1, "target") for item in _items(service.get("volumes"))]
+        started_with.variables = _names(service.get("environment"))
+        started_with.runtime = _text(service.get("runtime"))
+        started_with.privileged = _is(service.get("privileged"), True)
+        started_with.host_memory = _text(service.get("ipc")) not in ("", "private", "none")
+        started_with.memory_size = "shm_size" in service
+        started_with.program = _runs(service, "entrypoint", "command")
+        started_with.gpus = list(_compose_gpus(service))
+        yield started_with
 
 
 def _built_from(build: Tree | None) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ def _compose_gpus(service: dict[str, Tree]) -> Iterator[tuple[str, Span]]:
         yield f"gpus: {_text(gpus)}", gpus.span
     reserved = _get(_get(_get(service.get("deploy"), "resources"), "reservations"), "devices")
     for item in _items(reserved):
-        driver, kinds = _get(item, "driver"), [_text(one) for one in _items(_get(item, "capabilities"))]
+        driver, kinds = _get(item, "driver"), [_text(tree) for tree in _items(_get(item, "capabilities"))]
         if driver is not None and _text(driver) == "nvidia":
             yield "driver: nvidia", driver.span
         elif driver is None and "gpu" in kinds:
@@ -80,27 +80,29 @@ def _pods(root: Tree) -> Iterator[StartedWith]:
 
 def _container(container: dict[str, Tree], pod: dict[str, Tree]) -> StartedWith:
     image = container["image"]
-    found = StartedWith(_text(image), image.span)
-    found.open = "envFrom" in container
-    found.mounts = [_text(_get(item, "mountPath")) for item in _items(container.get("volumeMounts"))]
-    found.variables = {_text(_get(item, "name")) for item in _items(container.get("env")) if "value" in _map(item)}
-    found.privileged = _is(_get(container.get("securityContext"), "privileged"), True)
-    found.host_memory = _is(pod.get("hostIPC"), True)
-    found.program = _runs(container, "command", "args")
+    started_with = StartedWith(_text(image), image.span)
+    started_with.open = "envFrom" in container
+    started_with.mounts = [_text(_get(item, "mountPath")) for item in _items(container.get("volumeMounts"))]
+    started_with.variables = {
+        _text(_get(item, "name")) for item in _items(container.get("env")) if "value" in _map(item)
+    }
+    started_with.privileged = _is(_get(container.get("securityContext"), "privileged"), True)
+    started_with.host_memory = _is(pod.get("hostIPC"), True)
+    started_with.program = _runs(container, "command", "args")
     runtime = pod.get("runtimeClassName")
-    found.runtime = _text(runtime)
-    if runtime is not None and found.runtime == "nvidia":
-        found.gpus.append(("runtimeClassName: nvidia", runtime.span))
+    started_with.runtime = _text(runtime)
+    if runtime is not None and started_with.runtime == "nvidia":
+        started_with.gpus.append(("runtimeClassName: nvidia", runtime.span))
     requested: set[str] = set()
     for part in ("limits", "requests"):
         for name, amount in _map(_get(container.get("resources"), part)).items():
-            found.plugin = found.plugin or name.startswith(_NPU_RESOURCES)
+            started_with.plugin = started_with.plugin or name.startswith(_NPU_RESOURCES)
             if name.startswith(_NPU_RESOURCES) and not _is(amount, 0):
-                found.resource = found.resource or name
+                started_with.resource = started_with.resource or name
             if name.startswith(_GPU_RESOURCES) and name not in requested and not _is(amount, 0):
                 requested.add(name)
-                found.gpus.append((name, amount.span))
-    return found
+                started_with.gpus.append((name, amount.span))
+    return started_with
 
 
 def _runs(container: dict[str, Tree], *keys: str) -> bool:

@@ -38,15 +38,15 @@ def _documents(text: str, most: int) -> list[Tree]:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = text.translate(_BREAKS)
-    found: list[Tree] = []
+    trees: list[Tree] = []
     try:
         events = iter(yaml.parse(text, Loader=loader))
-        while len(found) < most:
+        while len(trees) < most:
             tree = _Builder(text).tree(events)
             if tree is None:
                 break
-            found.append(tree)
-        return found or [Tree({}, Span())]
+            trees.append(tree)
+        return trees or [Tree({}, Span())]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)

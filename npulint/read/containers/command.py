@@ -48,7 +48,9 @@ class StartedContainers:
                     return []
                 container, inside = found
                 container.guarded = guarded
-                container.program = PROGRAM.search(" ".join(one.text for one in inside) + " ") is not None
+                container.program = (
+                    PROGRAM.search(" ".join(expanded_argument.text for expanded_argument in inside) + " ") is not None
+                )
                 self._found.append(container)
                 return inside if at == 0 else []
         return []
@@ -125,33 +127,33 @@ class _RunLine:
             self._found.privileged = True
 
     def _value(self, name: str, text: str, first: int, last: int) -> None:
-        found = self._found
+        started_with = self._found
         if name == "--device":
-            found.devices.append(text.partition(":")[0])
+            started_with.devices.append(text.partition(":")[0])
         elif name == "--volume":
             target = _target(text)
             if not target.startswith("*") or _MAY_BE_DRIVER.search(self._written(self._fields[last].word)):
-                found.mounts.append(target)
+                started_with.mounts.append(target)
         elif name == "--mount":
-            found.mounts += [
+            started_with.mounts += [
                 part.partition("=")[2]
                 for part in text.split(",")
                 if part.startswith(("target=", "dst=", "destination="))
             ]
         elif name == "--env":
-            found.variables.add(text.partition("=")[0])
+            started_with.variables.add(text.partition("=")[0])
         elif name in ("--env-file", "--volumes-from"):
-            found.open = True
+            started_with.open = True
         elif name == "--runtime":
-            found.runtime = text
+            started_with.runtime = text
             if text == "nvidia":
                 self._requests(f"{name} {text}", first, last)
         elif name == "--gpus":
             self._requests(f"{name} {text}", first, last)
         elif name == "--shm-size":
-            found.memory_size = True
+            started_with.memory_size = True
         elif name == "--ipc" and text != "private":
-            found.host_memory = True
+            started_with.host_memory = True
 
     def _place(self, first: Word, last: Word) -> Span:
         return self._lines.span(first.start, last.end)

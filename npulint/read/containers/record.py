@@ -56,15 +56,17 @@ class StartedWith(msgspec.Struct):
 
 def container_facts(containers: Iterable[StartedWith], path: str, by: StartedBy) -> list[Fact]:
     """The facts of the containers that one file starts."""
-    found = list(containers)
-    access = [_access(one) for one in found]
+    started_withs = list(containers)
+    access = [_access(one) for one in started_withs]
     facts: list[Fact] = []
-    for place, (one, npus) in enumerate(zip(found, access, strict=True)):
+    for place, (started_with, npus) in enumerate(zip(started_withs, access, strict=True)):
         beside = any(other in ("devices", "runtime") for at, other in enumerate(access) if at != place)
-        facts.append(_container(one, path, by, npus, beside))
+        facts.append(_container(started_with, path, by, npus, beside))
         facts += [
-            GpuRequest(name, path, span, by, one.image, _software(one), npus, one.guarded, beside)
-            for name, span in one.gpus
+            GpuRequest(
+                name, path, span, by, started_with.image, _software(started_with), npus, started_with.guarded, beside
+            )
+            for name, span in started_with.gpus
         ]
     return facts
 

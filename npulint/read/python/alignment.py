@@ -79,10 +79,10 @@ class _Pairs:
             assigned = self._assigned.get((bind.line, bind.column, bind.end_line, bind.end_column))
             if assigned is not None:
                 yield bind.value, assigned
-        for one in code.returns:
-            returned = self._returned.get(one.line)
+        for return_record in code.returns:
+            returned = self._returned.get(return_record.line)
             if returned is not None:
-                yield one.value, returned
+                yield return_record.value, returned
         yield from self._of_blocks()
 
     def _of_blocks(self) -> Iterator[tuple[Value, ast.expr]]:

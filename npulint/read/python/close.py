@@ -31,7 +31,7 @@ def read_closely(code: Code, tree: ast.Module) -> Code:
         code,
         calls=[_call(call, calls) for call in code.calls] if calls else code.calls,
         assignments=[_bind(bind, assigned) for bind in code.assignments] if assigned else code.assignments,
-        returns=[_return(one, returned) for one in code.returns] if returned else code.returns,
+        returns=[_return(return_record, returned) for return_record in code.returns] if returned else code.returns,
     )
 
 

@@ -273,11 +273,11 @@ class Expressions(SourcePositions):
 
     def _keywords(self, nodes: list[ast.keyword], block: int) -> tuple[tuple[str, Value], ...]:
         leaf, other = _LEAVES.get, Expressions.value
-        found = []
+        keywords = []
         for keyword in nodes:
             node = keyword.value
-            found.append((keyword.arg or "**", leaf(node.__class__, other)(self, node, block)))
-        return tuple(found)
+            keywords.append((keyword.arg or "**", leaf(node.__class__, other)(self, node, block)))
+        return tuple(keywords)
 
     def _subscript(self, node: ast.Subscript, block: int) -> Value:
         leaf, value = _LEAVES.get, Expressions.value

@@ -129,9 +129,9 @@ def _called(tokens: list[tokenize.TokenInfo]) -> list[Edit]:
 
 def _commas(tokens: list[tokenize.TokenInfo]) -> list[tokenize.TokenInfo]:
     """The commas outside all brackets."""
-    found, depth = [], 0
+    commas, depth = [], 0
     for token in tokens:
         if token.string == "," and depth == 0:
-            found.append(token)
+            commas.append(token)
         depth += _opening(token)
-    return found
+    return commas

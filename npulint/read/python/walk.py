@@ -264,7 +264,7 @@ class Walker(Expressions):
     def _caught(self, node: ast.expr) -> Value:
         """The names of the exceptions that a handler catches; using these needs nothing of what they belong to."""
         if isinstance(node, ast.Tuple):
-            return SequenceDisplay(tuple(self._caught(one) for one in node.elts))
+            return SequenceDisplay(tuple(self._caught(elt) for elt in node.elts))
         return Ref(self.target(node, 0)[0]) if isinstance(node, ast.Name | ast.Attribute) else UNKNOWN
 
     def _match(self, node: ast.Match, block: int) -> None:

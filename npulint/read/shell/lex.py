@@ -153,16 +153,16 @@ class Lexer:
         start = self._at
         end = self._text.find("\n", start)
         end = len(self._text) if end < 0 else end
-        known = _remembered_line(self._text[start:end]) if end - start < _LONG else None
-        if known is None:
+        shell_line = _remembered_line(self._text[start:end]) if end - start < _LONG else None
+        if shell_line is None:
             return False
         self._at = end
-        if isinstance(known, ShellLine):
-            words = tuple([Word(w.parts, w.start + start, w.end + start, w.literal, w.to) for w in known.words])
+        if isinstance(shell_line, ShellLine):
+            words = tuple([Word(w.parts, w.start + start, w.end + start, w.literal, w.to) for w in shell_line.words])
             found.append(ShellLine(words, ShellOperator("\n", end)))
             self._next_line()
         else:
-            found += [token.moved(start) for token in known]
+            found += [token.moved(start) for token in shell_line]
             if self._text[end - 1] == "\\":  # it joins the next line
                 self._at -= 1
         return True

@@ -33,23 +33,23 @@ class WrittenPlaces:
 
     def of_arguments(self, passed: StartOptions) -> tuple[PassedWord, ...]:
         """The positional arguments with their places."""
-        found = []
-        for one in passed.others[:_WORDS]:
-            name, equals, _ = one.text.partition("=")
+        passed_words = []
+        for other in passed.others[:_WORDS]:
+            name, equals, _ = other.text.partition("=")
             span = None
-            if equals and HOLE not in name and one.word.literal is None:
-                span = self._before(f"{name}=", rf"{re.escape(name)}=\S*", one.word)
-            found.append(PassedWord(one.text.replace(HOLE, "*"), span or self.of_word(one.word)))
-        return tuple(found)
+            if equals and HOLE not in name and other.word.literal is None:
+                span = self._before(f"{name}=", rf"{re.escape(name)}=\S*", other.word)
+            passed_words.append(PassedWord(other.text.replace(HOLE, "*"), span or self.of_word(other.word)))
+        return tuple(passed_words)
 
     def _of_option(self, name: str, first: Word, last: Word) -> Span:
         """The place of an option; if a variable passes it on, that in the value of the variable."""
         if first.literal is None and "-" not in self._text[first.start : first.end]:
             spelled = re.escape(name).replace("_", "[-_]")
             begins = "-" + name.replace("_", "-").partition("-")[0]
-            found = self._before(begins, rf"--?{spelled}(?:=\S*|[ \t]+(?!-)[^\s\"')]+)?(?![\w-])", first)
-            if found is not None:
-                return found
+            span = self._before(begins, rf"--?{spelled}(?:=\S*|[ \t]+(?!-)[^\s\"')]+)?(?![\w-])", first)
+            if span is not None:
+                return span
         return self._lines.span(first.start, last.end)
 
     def _before(self, part: str, pattern: str, word: Word) -> Span | None:

@@ -88,7 +88,7 @@ def started(fields: list[ExpandedArgument]) -> Started:
 
 def options(fields: list[ExpandedArgument]) -> StartOptions:
     """The options among the arguments of a program."""
-    found = StartOptions({}, [], [], [], {})
+    start_options = StartOptions({}, [], [], [], {})
     position = 0
     while position < len(fields):
         field = last = fields[position]
@@ -96,24 +96,24 @@ def options(fields: list[ExpandedArgument]) -> StartOptions:
         name, equals, value = field.text.partition("=")
         key = name.lstrip("-").replace("-", "_")
         if not name.startswith("-") or not key or HOLE in name or _NEGATIVE.match(name):
-            found.others.append(field)
+            start_options.others.append(field)
             continue
         if equals:
-            found.values[key] = None if HOLE in value else value
-            _note_part(found, key, value)
+            start_options.values[key] = None if HOLE in value else value
+            _note_part(start_options, key, value)
         elif position < len(fields) and (not fields[position].text.startswith("-") or _is_number(fields[position])):
             last = fields[position]
-            found.values[key] = last.known
-            _note_part(found, key, last.text)
-            found.apart.append(key)
+            start_options.values[key] = last.known
+            _note_part(start_options, key, last.text)
+            start_options.apart.append(key)
             position += 1
         else:
-            found.values[key] = "true"
-            found.flags.append(key)
-        found.words[key] = (field.word, last.word)
+            start_options.values[key] = "true"
+            start_options.flags.append(key)
+        start_options.words[key] = (field.word, last.word)
         if field.default or last.default:
-            found.defaults.append(key)
-    return found
+            start_options.defaults.append(key)
+    return start_options
 
 
 def _note_part(found: StartOptions, key: str, text: str) -> None:

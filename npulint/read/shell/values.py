@@ -175,8 +175,8 @@ class Variables:
                 pieces += rest
             else:
                 pieces[-1] = _capped(pieces[-1] + text)
-        found = [ExpandedArgument(piece, default, word) for piece in pieces if piece]
-        return found or ([ExpandedArgument("", default, word)] if solid else [])
+        expanded_arguments = [ExpandedArgument(piece, default, word) for piece in pieces if piece]
+        return expanded_arguments or ([ExpandedArgument("", default, word)] if solid else [])
 
     def _joined(self, first: str, word: Word, command: ParsedCommand) -> tuple[str, bool]:
         """The text of `first` and the remaining pieces of `word`, and whether a default is in it."""
@@ -205,12 +205,12 @@ class Variables:
         """The elements of ``(…)`` separated by blanks; an element cannot contain another array."""
         if len(text) > _LONGEST:
             return HOLE
-        found = []
+        expanded_arguments = []
         for token in Lexer(text, remember=False).tokens():
             if isinstance(token, Word):
                 parts = tuple(part for part in token.parts if part.kind != "array")
-                found += self._split(word_of(parts, word.start, word.end), command)
-        return _capped(" ".join(field.text for field in found))
+                expanded_arguments += self._split(word_of(parts, word.start, word.end), command)
+        return _capped(" ".join(field.text for field in expanded_arguments))
 
 
 def _capped(text: str) -> str:

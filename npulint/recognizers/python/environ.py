@@ -99,6 +99,6 @@ def set_by_assignment(module: Scope) -> Iterator[Fact]:
     for target, records in module.module.dotted.items():
         root, bracket, rest = target.partition("[")
         if bracket and rest.endswith("]") and root.endswith("environ"):
-            for one in (assignment_at(module.context, module.module, record) for record in records):
-                if one.value.sibling(Ref(root)).name == "os.environ":
-                    yield PythonVariable(one.scope, one.span, rest[:-1], one.value)
+            for assignment in (assignment_at(module.context, module.module, record) for record in records):
+                if assignment.value.sibling(Ref(root)).name == "os.environ":
+                    yield PythonVariable(assignment.scope, assignment.span, rest[:-1], assignment.value)

@@ -108,12 +108,16 @@ def _choices(module: Scope) -> set[tuple[str, int]]:
     looked_up = {
         part.operands()[1].written for test in tests for part in test.nested if part.operator in ("in", "not in")
     }
-    shown = [one for one in module.assignments if one.target in looked_up and one.value.is_display]
+    shown = [
+        assignment
+        for assignment in module.assignments
+        if assignment.target in looked_up and assignment.value.is_display
+    ]
     return {
         (item.written, line)
-        for one in shown
-        for item in one.value.items
-        for line in range(one.line, one.line + len(one.value.items) + 2)
+        for assignment in shown
+        for item in assignment.value.items
+        for line in range(assignment.line, assignment.line + len(assignment.value.items) + 2)
     }
 
 

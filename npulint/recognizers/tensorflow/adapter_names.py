@@ -75,7 +75,7 @@ def unknown_adapter_names(module: Scope) -> Iterator[Fact]:
 def _has_own_adapter(context: Context) -> bool:
     """Whether the project contains a package of that name: a copy, or a stand-in for other machines."""
     parts = (path.removesuffix(".py").split("/") for path in context.project.modules)
-    return any(not set(ROOTS).isdisjoint(one) for one in parts)
+    return any(not set(ROOTS).isdisjoint(part) for part in parts)
 
 
 def _imported(module: Scope) -> Iterator[UnknownAdapterName]:
@@ -95,7 +95,7 @@ def _imported(module: Scope) -> Iterator[UnknownAdapterName]:
 def _used(module: Scope) -> Iterator[tuple[str, int, Span]]:
     """The canonical names of the adapter that a module calls or mentions."""
     names, code = module.context.names, module.module.code
-    if not any(one.module.partition(".")[0] in ROOTS for one in code.imports):
+    if not any(import_record.module.partition(".")[0] in ROOTS for import_record in code.imports):
         return
     for index, name in enumerate(names.of_calls(module.module)):
         if name.startswith(ROOTS) and "(" not in name:  # the call of the part before it is told itself
@@ -127,14 +127,14 @@ def _starred(module: Scope) -> Iterator[tuple[str, int, Span]]:
 @walker(depth=_DEEP, otherwise=list)
 def _stars(module: Scope, left: int) -> list[str]:
     """The modules outside the project that star imports lead to, also those of the project's own modules."""
-    found: list[str] = []
+    stars: list[str] = []
     for record in module.module.stars:
         target = module.context.project.find(record.module, module.module, record.level)
         if target is None:
-            found.append(record.module or "?")
+            stars.append(record.module or "?")
         else:
-            found += _stars(scope_at(module.context, target, 0), left - 1)
-    return found
+            stars += _stars(scope_at(module.context, target, 0), left - 1)
+    return stars
 
 
 def _is_bound(module: Module, name: str) -> bool:

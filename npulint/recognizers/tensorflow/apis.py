@@ -95,8 +95,8 @@ class RecordedApi(CallFact):
 @recognizes(matching=lambda name: bool(find(name)))
 def recorded_apis(call: CallSite) -> list[RecordedApi]:
     """A fact for each call of a recorded interface: the first record whose argument condition holds."""
-    found = next((api for api in find(call.name) if _is_meant(call, api)), None)
-    return [] if found is None else [RecordedApi(call, call.name, found)]
+    tensor_flow_api = next((api for api in find(call.name) if _is_meant(call, api)), None)
+    return [] if tensor_flow_api is None else [RecordedApi(call, call.name, tensor_flow_api)]
 
 
 def _is_meant(call: CallSite, api: TensorFlowApi) -> bool:

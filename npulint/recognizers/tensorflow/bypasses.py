@@ -33,20 +33,24 @@ class StepGradients(CallFact):
 @recognizes(matching=lambda name: name.rpartition(".")[2] == "apply_gradients")
 def step_gradients(call: CallSite) -> list[StepGradients]:
     """The tf.gradients calls of the same function whose result an apply_gradients gets."""
-    sources = [one for one in gradient_calls(call) if one.name == _GRADIENTS and one.module is call.module]
+    sources = [
+        gradient_call
+        for gradient_call in gradient_calls(call)
+        if gradient_call.name == _GRADIENTS and gradient_call.module is call.module
+    ]
     receiver = call.receiver
     written = "" if receiver is None else receiver.written
-    return [StepGradients(one, _GRADIENTS, written, *_made(one, call, written)) for one in sources]
+    return [StepGradients(source, _GRADIENTS, written, *_made(source, call, written)) for source in sources]
 
 
 def _made(gradients: CallSite, applied: CallSite, optimizer: str) -> tuple[str, Order]:
     """How and when the optimizer that applies gradients is made."""
     routine = applied.scope.routine
-    steps = [one for one in routine.calls_named("apply_gradients") if gradients in gradient_calls(one)]
-    made = [one for one in routine.local_assignments if one.target == optimizer]
+    steps = [call for call in routine.calls_named("apply_gradients") if gradients in gradient_calls(call)]
+    made = [local_assignment for local_assignment in routine.local_assignments if local_assignment.target == optimizer]
     if not made or len(steps) > 1 or gradients.scope.routine != routine or not _is_plain(gradients):
         return "", "unclear"
-    if all(one.line < gradients.line for one in made):
+    if all(assignment.line < gradients.line for assignment in made):
         return "", "ready"
     (last, *others) = made
     if others or _without_names(last.scope) != _without_names(gradients.scope) or last.line > applied.line:
@@ -70,11 +74,15 @@ def _is_plain(gradients: CallSite) -> bool:
 def _known_before(optimizer: Expr, line: int) -> str:
     """The call that makes an optimizer, if it only reads names and constants that have their values before a line."""
     call = optimizer.call
-    if call is None or call.starred or any(bound.line >= line for one in call.arguments for bound in one.assignments):
+    if (
+        call is None
+        or call.starred
+        or any(bound.line >= line for argument in call.arguments for bound in argument.assignments)
+    ):
         return ""
     keywords = [f"{name}={_written(value)}" for name, value in call.keywords.items()]
     arguments = [*map(_written, call.args), *keywords]
-    plain = all(isinstance(one.value, Ref | Const) for one in (call.callee, *call.arguments))
+    plain = all(isinstance(expr.value, Ref | Const) for expr in (call.callee, *call.arguments))
     return f"{call.written}({', '.join(arguments)})" if plain else ""
 
 

@@ -39,8 +39,8 @@ def _is_scaled(value: Expr) -> bool:
         taking = call.name in _TAKING or call.name.startswith("tensorflow.")
         return taking and any(map(_is_scaled, call.args))
     if value.written:
-        around = [one.test for one in value.scope.ancestors if value.written in _elements(one)]
-        return any(map(_is_scaled, around or [one.value for one in value.assignments]))
+        around = [ancestor.test for ancestor in value.scope.ancestors if value.written in _elements(ancestor)]
+        return any(map(_is_scaled, around or [assignment.value for assignment in value.assignments]))
     return any(map(_is_scaled, value.operands("[]", "iter", "each", "if")[:1] or value.items))
 
 
@@ -55,4 +55,4 @@ def _is_scaled_loss(loss: Expr) -> bool:
     if call is not None:
         return call.last == _SCALED
     assigned = loss.assignments
-    return bool(assigned) and all(_is_scaled_loss(one.value) for one in assigned)
+    return bool(assigned) and all(_is_scaled_loss(assignment.value) for assignment in assigned)

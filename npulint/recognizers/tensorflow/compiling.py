@@ -38,10 +38,10 @@ class LoopSize(CallFact):
         rounds = _rounds(self.call.context)
         if not rounds:
             return "missing"
-        known = merge(rounds)
-        if not isinstance(self.value.single, int) or not known.exact or not known.values:
+        values = merge(rounds)
+        if not isinstance(self.value.single, int) or not values.exact or not values.values:
             return "unknown"
-        return "yes" if self.value.single in known.values else "no"
+        return "yes" if self.value.single in values.values else "no"
 
 
 @fact_kind("model_compile")
@@ -59,14 +59,14 @@ def compiled_models(call: CallSite) -> list[ModelCompile]:
 @once
 def _rounds(context: Context) -> list[PossibleValues]:
     """The numbers of iterations of loops over ``tf.range`` in compiled functions, according to their callers."""
-    found = []
+    valueses = []
     for call in (call for module in module_scopes(context) for call in module.calls_named("range")):
         function = call.scope.function
         if function is None or call.name != "tensorflow.range" or not _is_looped_over(call):
             continue
         if compiled(call.scope) == "yes":
-            found.append(_limit(call, function))
-    return found
+            valueses.append(_limit(call, function))
+    return valueses
 
 
 def _is_looped_over(call: CallSite) -> bool:

@@ -54,8 +54,8 @@ class Dropout(CallFact):
         """Whether another branch of the same function calls an NPU dropout."""
         function = self.scope.function
         others = [] if function is None else self.scope.calls_named(*_NPU_DROPOUTS)
-        apart = [one for one in others if one.scope is not self.scope and one.scope.function is function]
-        return any(one.name.startswith("npu_bridge.") for one in apart)
+        apart = [other for other in others if other.scope is not self.scope and other.scope.function is function]
+        return any(call.name.startswith("npu_bridge.") for call in apart)
 
 
 @fact_kind("half_reduction")
@@ -104,12 +104,12 @@ def roots_of_squares(call: CallSite) -> list[RootOfSquares]:
     value = call.argument("x", 0)
     sites = [] if value is None else value.sites
     sums = [site.argument("input_tensor", 0) for site in sites if site.name == "tensorflow.reduce_sum"]
-    return [RootOfSquares(call, call.name)] if any(one is not None and _is_square(one) for one in sums) else []
+    return [RootOfSquares(call, call.name)] if any(expr is not None and _is_square(expr) for expr in sums) else []
 
 
 def _casts_to_half(call: CallSite) -> bool:
-    known = call.argument_value("dtype", 1) if call.name in _CASTS else None
-    return known is not None and known.single in _HALF
+    values = call.argument_value("dtype", 1) if call.name in _CASTS else None
+    return values is not None and values.single in _HALF
 
 
 def _is_square(value: Expr) -> bool:

@@ -87,13 +87,13 @@ def device_texts(call: CallSite) -> Iterator[DeviceText]:
     value = call.argument(*_DEVICE_CALLS[call.name])
     if value is None:
         return
-    known, parts = value.known, _texts(value)
-    texts = [text for text in known.values if isinstance(text, str)] or parts
-    if not known.exact:
+    values, parts = value.known, _texts(value)
+    texts = [text for text in values.values if isinstance(text, str)] or parts
+    if not values.exact:
         texts += [text for text in _returned(value) if text not in texts]
     if texts:
         computed: Literal["computed", "elsewhere"] = "computed" if _GPU.search(" ".join(parts)) else "elsewhere"
-        yield DeviceText(call, " / ".join(texts), not known.exact, "literal" if value.is_literal else computed)
+        yield DeviceText(call, " / ".join(texts), not values.exact, "literal" if value.is_literal else computed)
 
 
 @walker(depth=3, otherwise=list)
@@ -101,14 +101,14 @@ def _returned(value: Expr) -> list[str]:
     """The literal parts of texts that a function of the project may give back, also to callers that hand them on."""
     handed_to = value.passed_to
     if handed_to is not None:
-        given = [one for _, one in handed_to.passed(value.written) if one is not None]
-        return [text for one in given for text in _returned(one)]
+        given = [expr for _, expr in handed_to.passed(value.written) if expr is not None]
+        return [text for expr in given for text in _returned(expr)]
     made = value.call
     function = None if made is None else made.target
     if function is None or function.kind != "function":
         return []
-    given = [one for back in function.returns for one in (back, *(kept.value for kept in back.assignments[:2]))]
-    return list(dict.fromkeys(text for one in given for text in _texts(one)))
+    given = [expr for back in function.returns for expr in (back, *(kept.value for kept in back.assignments[:2]))]
+    return list(dict.fromkeys(text for expr in given for text in _texts(expr)))
 
 
 @fact_kind("distribution")

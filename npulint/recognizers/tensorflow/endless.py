@@ -38,7 +38,9 @@ def condition_at(stage: CallSite, condition: Expr) -> str:
         return ""
     for name in _names(condition.value):
         before, now = condition.scope.named(name, condition.line), here.named(name, stage.line)
-        if [one.record for one in before.assignments] != [one.record for one in now.assignments]:
+        if [assignment.record for assignment in before.assignments] != [
+            assignment.record for assignment in now.assignments
+        ]:
             return ""
     code = _code(condition.value)
     return code if _is_boolean(condition) else f"bool({code})"
@@ -51,7 +53,7 @@ def _of_value(data: Expr) -> Endless:
     ways = _ways(data) if data.written and data.passed_to is None else []
     if len(ways) == 1:
         return _of_value(ways[0].value)
-    if ways and all(_of_value(one.value) == "yes" for one in ways):
+    if ways and all(_of_value(way.value) == "yes" for way in ways):
         return "yes"
     return _of_two(*ways) if len(ways) == 2 else "no"
 
@@ -74,19 +76,25 @@ def _ways(data: Expr) -> list[AssignmentSite]:
     both of an ``if`` and its ``else``."""
     ways = data.assignments
     last: dict[Scope, int] = {}
-    for one in ways:
-        if one.line < data.line:
-            last[one.scope] = max(one.line, last.get(one.scope, 0))
-    kept = [one for one in ways if one.line >= data.line or one.line == last[one.scope]]
-    pairs = [one for one in kept for other in kept if _is_else_of(other.scope, one.scope)]
-    return [one for one in kept if all(one.scope != pair.scope.parent or one.line > pair.line for pair in pairs)]
+    for way in ways:
+        if way.line < data.line:
+            last[way.scope] = max(way.line, last.get(way.scope, 0))
+    kept = [
+        assignment for assignment in ways if assignment.line >= data.line or assignment.line == last[assignment.scope]
+    ]
+    pairs = [assignment for assignment in kept for other in kept if _is_else_of(other.scope, assignment.scope)]
+    return [
+        assignment
+        for assignment in kept
+        if all(assignment.scope != pair.scope.parent or assignment.line > pair.line for pair in pairs)
+    ]
 
 
 def _of_two(*ways: AssignmentSite) -> Endless:
     """Whether a data set that is assigned twice is endless: once below an ``if``, and once before it or below its
     ``else``."""
-    chosen = next((one for one in ways if one.scope.kind == "if"), None)
-    other = next(one for one in ways if one is not chosen)
+    chosen = next((way for way in ways if way.scope.kind == "if"), None)
+    other = next(way for way in ways if way is not chosen)
     if chosen is None:
         return "no"
     before = other.line < chosen.line and other.scope == chosen.scope.parent
@@ -115,7 +123,7 @@ def _code(value: Value) -> str:
     if isinstance(value, Const):
         return repr(value.value)
     assert isinstance(value, Op)  # see `_is_code`
-    inner = [f"({_code(one)})" if isinstance(one, Op) else _code(one) for one in value.operands]
+    inner = [f"({_code(operand)})" if isinstance(operand, Op) else _code(operand) for operand in value.operands]
     return f"not {inner[0]}" if value.op == "not" else f" {value.op} ".join(inner)
 
 
@@ -124,10 +132,10 @@ def _is_boolean(condition: Expr) -> bool:
     value = condition.value
     if isinstance(value, Op):
         if value.op in _JOINING:
-            return all(_is_boolean(condition.scope.expr(one, condition.line)) for one in value.operands)
+            return all(_is_boolean(condition.scope.expr(operand, condition.line)) for operand in value.operands)
         return True
-    known = condition.known
-    return known.exact and bool(known.values) and all(isinstance(one, bool) for one in known.values)
+    values = condition.known
+    return values.exact and bool(values.values) and all(isinstance(one, bool) for one in values.values)
 
 
 def _names(value: Value) -> Iterator[str]:

@@ -77,7 +77,7 @@ class Estimator(CallFact):
     def _kind_of(self, value: Expr | None) -> Literal["none", "npu", "wrapped", "other", "unknown"]:
         if value is None or is_none(value):
             return "unknown" if value is None and self.call.has_unknown_options else "none"
-        names = [maker.name for maker in value.sites] or [m.name for one in _from_runner(value) for m in one.sites]
+        names = [maker.name for maker in value.sites] or [m.name for expr in _from_runner(value) for m in expr.sites]
         if any("NPURunConfig" in name for name in names):
             return "npu"
         if any("npu_run_config_init" in name for name in names):
@@ -104,7 +104,7 @@ class Estimator(CallFact):
             return "unknown"
         other = makers[0].argument("model_dir", 2)
         folders = [own.known] if other is None else [own.known, other.known]
-        if other is None or any(one.symbol or not isinstance(one.single, str) for one in folders):
+        if other is None or any(folder.symbol or not isinstance(folder.single, str) for folder in folders):
             return "unknown"
         return "same" if folders[0].single == folders[1].single else "differs"
 

@@ -45,8 +45,10 @@ def may_compile(context: Context) -> bool:
     if _passed_to_function(context).functions:
         return True
     modules = module_scopes(context)
-    decorated = (one for module in modules for block in module.blocks_of("function") for one in block.decorators)
-    if any(one.name.removesuffix("()") in COMPILING for one in decorated):
+    decorated = (
+        decorator for module in modules for block in module.blocks_of("function") for decorator in block.decorators
+    )
+    if any(expr.name.removesuffix("()") in COMPILING for expr in decorated):
         return True
     bases = (base for module in modules for block in module.blocks_of("class") for base in block.bases)
     return any("keras." in base.name for base in bases)
@@ -112,17 +114,17 @@ def _made_compiled_by_keras(owner: Scope, method: str) -> Flag:
 @once
 def _passed_to_function(context: Context) -> _Compiled:
     """The functions that a project passes to ``tf.function`` or to its own wrappers of it."""
-    found = _Compiled(set(), set())
+    function = _Compiled(set(), set())
     for module in module_scopes(context):
         for index in module.module.calls_where(lambda last: last == "npu_compat_function" or _is_own_compile(last)):
             call = module.call(index)
             compiles = call.name in COMPILING
             for value in call.arguments[:_ARGUMENTS]:
                 functions = value.functions if compiles else []
-                found.functions.update(functions)
+                function.functions.update(functions)
                 if not functions and value.written:
-                    found.names.add(value.written.rpartition(".")[2])
-    return found
+                    function.names.add(value.written.rpartition(".")[2])
+    return function
 
 
 def _is_own_compile(last: str) -> bool:
@@ -131,12 +133,12 @@ def _is_own_compile(last: str) -> bool:
 
 def _handed_to(function: Scope) -> list[CallSite]:
     """The calls that get a function as an argument."""
-    found = []
+    calls = []
     for call, value in handed(function.context).get(function.record.name.rpartition(".")[2], ()):
         functions = value.functions
         if function in functions or not functions:
-            found.append(call)
-    return found
+            calls.append(call)
+    return calls
 
 
 @once

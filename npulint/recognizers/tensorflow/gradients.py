@@ -17,7 +17,7 @@ def gradient_calls(call: CallSite) -> list[CallSite]:
     through lists, project functions, loops and appends."""
     value = call.argument("grads_and_vars", 0)
     stack = [] if value is None else [(value, 0)]
-    found: list[CallSite] = []
+    calls: list[CallSite] = []
     seen: set[CallSite | Expr] = set()
     while stack and len(seen) <= _STEPS:
         value, depth = stack.pop()
@@ -28,10 +28,10 @@ def gradient_calls(call: CallSite) -> list[CallSite]:
         if made_by is not None or value.written:
             seen.add(key)
         if made_by is not None and made_by.last in _GRADIENTS:
-            found.append(made_by)
+            calls.append(made_by)
         else:
-            stack += [(one, depth + 1) for one in reversed(_contributing(value))]
-    return found
+            stack += [(expr, depth + 1) for expr in reversed(_contributing(value))]
+    return calls
 
 
 def _contributing(value: Expr) -> list[Expr]:
@@ -41,7 +41,7 @@ def _contributing(value: Expr) -> list[Expr]:
         target = call.target
         return call.args + ([] if target is None or target.kind == "class" else target.returns)
     if value.written:
-        assigned = [one.value for one in value.assignments[:_ASSIGNMENTS]]
+        assigned = [assignment.value for assignment in value.assignments[:_ASSIGNMENTS]]
         return assigned + [part for added in _additions(value) for part in added.args]
     if value.operator == "each":
         return value.operands() + _iterated(value)

@@ -187,7 +187,7 @@ def keras_inputs(call: CallSite) -> list[DynamicShape]:
     last = call.name.rpartition(".")[2]
     word, position = ("shape", 0) if last == "Input" else ("input_shape", 0 if last == "InputLayer" else -1)
     shape = call.argument(word, position)
-    unknown = max((sum(map(_is_none, one.items)) for one in ([] if shape is None else shape.displays)), default=0)
+    unknown = max((sum(map(_is_none, expr.items)) for expr in ([] if shape is None else shape.displays)), default=0)
     return [DynamicShape(call, "Input", True, str(unknown))] if unknown else []
 
 
@@ -206,7 +206,7 @@ def _open_dimensions(shapes: Expr) -> int:
     if made is not None:
         return _open_dimensions(made.args[0]) if made.last == "TensorShape" and made.args else 0
     inner = shapes.items or [value for _, value in shapes.entries]
-    return sum(1 if _is_none(one) else _open_dimensions(one) for one in inner)
+    return sum(1 if _is_none(expr) else _open_dimensions(expr) for expr in inner)
 
 
 @recognizes("tensorflow.nn.top_k")
@@ -225,8 +225,8 @@ def top_k(call: CallSite) -> Iterator[CallFact]:
 
 
 def _is_none(value: Expr) -> bool:
-    known = value.known
-    return known.values == (None,) and not known.symbol and known.exact
+    values = value.known
+    return values.values == (None,) and not values.symbol and values.exact
 
 
 @walker(depth=8, otherwise=list)

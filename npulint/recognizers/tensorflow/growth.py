@@ -86,8 +86,8 @@ def graph_growth(call: CallSite) -> list[GraphGrowth]:
         return []
     if not _is_builder(call.name) and not _is_fetched(call):
         return []
-    found = next(_loops_of(call), None)
-    return [] if found is None or _is_compiled(call.scope) else [GraphGrowth(call, call.name, found)]
+    scope = next(_loops_of(call), None)
+    return [] if scope is None or _is_compiled(call.scope) else [GraphGrowth(call, call.name, scope)]
 
 
 def _is_compiled(scope: Scope) -> bool:
@@ -121,11 +121,11 @@ def _near_runs(context: Context) -> _NearRuns:
 
 def _grown(start: set[Scope], neighbours: Callable[[Scope], set[Scope]]) -> set[Scope]:
     """Some functions with those that are a few calls away."""
-    found = new = start
+    scopes = new = start
     for _ in range(_HOPS):
-        new = {other for one in new for other in neighbours(one)} - found
-        found = found | new
-    return found
+        new = {other for scope in new for other in neighbours(scope)} - scopes
+        scopes = scopes | new
+    return scopes
 
 
 def _calling(function: Scope) -> set[Scope]:
@@ -150,7 +150,7 @@ def _is_fetched(call: CallSite) -> bool:
 
 
 def _holds(value: Expr, call: CallSite) -> bool:
-    return value.call is call or any(one.call is call for one in value.items)
+    return value.call is call or any(item.call is call for item in value.items)
 
 
 def _loops_of(call: CallSite) -> Iterator[Scope]:
@@ -170,25 +170,27 @@ def _loops_of(call: CallSite) -> Iterator[Scope]:
             continue
         function = site.scope.function
         if function is not None and hops < _HOPS:
-            callers = [one for one in function.callers[:_CALLERS] if one not in seen and _may_be_repeated(one)]
+            callers = [
+                caller for caller in function.callers[:_CALLERS] if caller not in seen and _may_be_repeated(caller)
+            ]
             if callers and _is_plain(function):
                 seen.update(callers)
-                queue += [(one, hops + 1) for one in callers]
+                queue += [(caller, hops + 1) for caller in callers]
 
 
 def _loops_around(scope: Scope) -> list[Scope]:
     """The loops around a block within its function, innermost first, but for comprehensions."""
-    inside = [one for one in scope.ancestors if one.kind == "loop" and one.routine is scope.routine]
+    inside = [ancestor for ancestor in scope.ancestors if ancestor.kind == "loop" and ancestor.routine is scope.routine]
     return [loop for loop in inside if not loop.record.params]
 
 
 def _is_repeated(scope: Scope) -> bool:
     """Whether a block runs again and again: under no condition that keeps what it has made (``if self.op is None``) or
     singles out one round (``if step == 0``)."""
-    for one in scope.ancestors:
-        if one.kind in ("function", "lambda", "class") or (one.kind == "loop" and not one.record.params):
-            return one.kind != "lambda"
-        if one.kind == "except" or (one.kind in ("if", "else") and not _is_now_and_then(one.test)):
+    for ancestor in scope.ancestors:
+        if ancestor.kind in ("function", "lambda", "class") or (ancestor.kind == "loop" and not ancestor.record.params):
+            return ancestor.kind != "lambda"
+        if ancestor.kind == "except" or (ancestor.kind in ("if", "else") and not _is_now_and_then(ancestor.test)):
             return False
     return True
 
@@ -201,7 +203,7 @@ def _is_now_and_then(test: Expr) -> bool:
 @memoized(meanwhile=bool)
 def _is_plain(function: Scope) -> bool:
     """Whether every call of a function runs it to its end on the graph of its caller."""
-    if any(one.name not in _HARMLESS for one in function.decorators) or function.last_name == "__init__":
+    if any(decorator.name not in _HARMLESS for decorator in function.decorators) or function.last_name == "__init__":
         return False
     return not _makes_graph(function) and not _is_compiled(function)
 
@@ -228,17 +230,17 @@ def is_run(call: CallSite) -> bool:
 
 def _calls_below(block: Scope) -> list[CallSite]:
     """The calls in a block, and in the project's functions that it calls, a few calls deep."""
-    found = _calls_inside(block)
+    calls = _calls_inside(block)
     seen: set[Scope] = set()
-    level = found
+    level = calls
     for _ in range(_HOPS - 1):
         targets = (call.target for call in level)
         bodies = (target.called_block for target in targets if target is not None)
         new = [body for body in dict.fromkeys(bodies) if body is not None and body not in seen]
         seen.update(new)
         level = [call for body in new for call in body.calls]
-        found = found + level
-    return found
+        calls = calls + level
+    return calls
 
 
 def _calls_inside(block: Scope) -> list[CallSite]:
@@ -249,13 +251,13 @@ def _calls_inside(block: Scope) -> list[CallSite]:
 @once_per_file
 def _by_block(module: Scope) -> dict[Scope, list[CallSite]]:
     """The calls in each block, but for those in functions defined there."""
-    found: dict[Scope, list[CallSite]] = {}
+    block: dict[Scope, list[CallSite]] = {}
     for call in module.all_calls:
         for around in call.scope.ancestors:
-            found.setdefault(around, []).append(call)
+            block.setdefault(around, []).append(call)
             if around.kind in ("function", "lambda"):
                 break
-    return found
+    return block
 
 
 def _runs_new(run: CallSite) -> bool:
@@ -266,9 +268,9 @@ def _runs_new(run: CallSite) -> bool:
 
 def _is_new(value: Expr, run: CallSite) -> bool:
     if value.items:
-        return all(_is_new(one, run) for one in value.items)
-    calls = [value.call] if value.call is not None else [one.value.call for one in value.assignments]
-    return bool(calls) and all(one is not None and _is_built_beside(one, run) for one in calls)
+        return all(_is_new(item, run) for item in value.items)
+    calls = [value.call] if value.call is not None else [assignment.value.call for assignment in value.assignments]
+    return bool(calls) and all(call is not None and _is_built_beside(call, run) for call in calls)
 
 
 def _is_built_beside(maker: CallSite, run: CallSite) -> bool:

@@ -40,9 +40,16 @@ class AppendedHooks(CallFact):
 def _after(call: CallSite, line: int) -> tuple[Expr, ...]:
     """The values in the same function after a line."""
     routine = call.scope.routine
-    assigned = [one for one in routine.assignments if one.line > line and one.scope.routine is routine]
+    assigned = [
+        assignment
+        for assignment in routine.assignments
+        if assignment.line > line and assignment.scope.routine is routine
+    ]
     calls = [one for one in routine.calls if one.line > line]
-    return (*(one.value for one in assigned), *(value for one in calls for value in (one.callee, *one.arguments)))
+    return (
+        *(assignment.value for assignment in assigned),
+        *(value for one in calls for value in (one.callee, *one.arguments)),
+    )
 
 
 def _is_end(value: Expr, name: str) -> bool:

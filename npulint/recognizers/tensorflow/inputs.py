@@ -73,7 +73,7 @@ class InputStage(CallFact):
         first = _first_of_chain(self.call)
         names = [first.written.rpartition(".")[0]] if first.written else []
         for stage in (self.call, *islice(_stages_after(self.call), _CHAINED)):
-            names += [one.target for one in stage.assignments]
+            names += [assignment.target for assignment in stage.assignments]
         return " ".join(names) or "-"
 
     @attribute
@@ -88,12 +88,12 @@ class InputStage(CallFact):
         """Whether a batching stage drops an incomplete last batch; variable if that is computed."""
         if self.name not in _BATCHES:
             return "yes" if self.name == "batch_and_drop_remainder" else "missing"
-        known = self.call.argument_value("drop_remainder", _BATCHES[self.name])
-        if known is None:
+        values = self.call.argument_value("drop_remainder", _BATCHES[self.name])
+        if values is None:
             return "unknown" if self.call.has_unknown_options else "missing"
-        if known.symbol or not isinstance(known.single, bool):
+        if values.symbol or not isinstance(values.single, bool):
             return "variable"
-        return "yes" if known.single else "no"
+        return "yes" if values.single else "no"
 
     @attribute
     def repeats(self) -> bool:
@@ -159,8 +159,8 @@ class LookupTable(CallFact):
         """Whether the input pipeline uses this table; maybe if it uses an unknown table."""
         if surroundings_of(self.scope).in_input == "yes":
             return "yes"
-        known, unsure = _tables_of_pipeline(self.call.context)
-        return "yes" if self.call in known else "maybe" if unsure else "no"
+        calls, unsure = _tables_of_pipeline(self.call.context)
+        return "yes" if self.call in calls else "maybe" if unsure else "no"
 
 
 @recognizes(*_VARIABLES)
@@ -237,12 +237,12 @@ def _is_seen(kept: AssignmentSite, reader: Scope) -> bool:
 @once
 def _tables_of_pipeline(context: Context) -> tuple[set[CallSite], bool]:
     """The tables that the input pipeline uses, and whether it uses unknown tables."""
-    known: set[CallSite] = set()
+    calls: set[CallSite] = set()
     unsure = False
     for module in module_scopes(context):
         for call in module.all_calls:
             if call.name.endswith(".lookup") and surroundings_of(call.scope).in_input == "yes":
                 made = call.receiver.sites if call.written and call.receiver is not None else []
-                known.update(made)
+                calls.update(made)
                 unsure = unsure or not made
-    return known, unsure
+    return calls, unsure

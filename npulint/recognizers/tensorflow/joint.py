@@ -42,7 +42,7 @@ def joint_steps(call: CallSite) -> list[JointStep]:
     """Session runs, and calls that group operations."""
     applied = [_steps(operation) for operation in _fetched(call)]
     steps = _apart(applied)
-    scaled = _apart([list(filter(_judges_overflow, one)) for one in applied]) if steps > 1 else 0
+    scaled = _apart([list(filter(_judges_overflow, calls)) for calls in applied]) if steps > 1 else 0
     return [JointStep(call, call.name, str(steps), str(scaled))] if steps > 1 else []
 
 
@@ -70,12 +70,12 @@ def _family(call: CallSite) -> Scope:
 @once
 def _applied(context: Context) -> set[CallSite]:
     """The calls that make the train steps which some session run, group or EstimatorSpec gets."""
-    found: set[CallSite] = set()
+    calls: set[CallSite] = set()
     for module in module_scopes(context):
         for index, name in enumerate(module.call_names):
             if _is_run(name) or name.endswith(_SPEC):
-                found.update(step for operation in _fetched(module.call(index)) for step in _steps(operation))
-    return found
+                calls.update(step for operation in _fetched(module.call(index)) for step in _steps(operation))
+    return calls
 
 
 def _is_run(name: str) -> bool:
@@ -102,24 +102,24 @@ def _apart(applied: list[list[CallSite]]) -> int:
 
 def _operations(values: list[Expr]) -> list[Expr]:
     """The single operations in a fetch or group; lists are expanded, including appended elements."""
-    found: list[Expr] = []
+    exprs: list[Expr] = []
     queue = [(value, 0) for value in values]
-    while queue and len(found) < _WIDTH:
+    while queue and len(exprs) < _WIDTH:
         value, depth = queue.pop(0)
         inner = _opened(value) if depth < _DEPTH else []
         if inner:
-            queue += [(one, depth + 1) for one in inner]
+            queue += [(expr, depth + 1) for expr in inner]
         else:
-            found.append(value)
-    return found
+            exprs.append(value)
+    return exprs
 
 
 def _opened(value: Expr) -> list[Expr]:
     """The elements of a list, dict or sum of lists, also behind a name."""
     if not value.written:
         return value.items or [entry for _, entry in value.entries] or value.operands("star", "+")
-    assigned = [one.value for one in value.assignments]
-    are_displays = all(one.module is value.module and (one.is_display or one.is_dict) for one in assigned)
+    assigned = [assignment.value for assignment in value.assignments]
+    are_displays = all(expr.module is value.module and (expr.is_display or expr.is_dict) for expr in assigned)
     return [*assigned, *_appended(value)] if assigned and are_displays else []
 
 

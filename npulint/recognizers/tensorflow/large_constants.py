@@ -68,7 +68,9 @@ def large_constants(module: Scope) -> Iterator[LargeConstant]:
         return
     context = module.context
     written = [one for one in _arithmetic(module.module) if may_be_large(context, module.module, one[0])]
-    places = [(_in_operation(module.at(block).expr(one, line)), block, line) for one, block, line in written]
+    places = [
+        (_in_operation(module.at(block).expr(operation, line)), block, line) for operation, block, line in written
+    ]
     calls = module.calls_named("multiply", "scalar_mul", "where", "where_v2", "fill")
     places += [(_in_call(call), call.scope.block, call.line) for call in calls]
     lines: set[int] = set()
@@ -101,7 +103,7 @@ def _in_call(call: CallSite) -> _Found | None:
     if call.name in _PRODUCTS and len(args) > 1:
         return _product(args[0], args[1]) or _product(args[1], args[0])
     chosen = args[1:3] if call.name in _CHOICES else args[1:2] if call.name == "tensorflow.fill" else []
-    sizes = [size for one in chosen if (size := overflowing(one)) is not None and size < 0]
+    sizes = [size for expr in chosen if (size := overflowing(expr)) is not None and size < 0]
     return _Found("fill", sizes[0]) if sizes else None
 
 

@@ -29,7 +29,7 @@ class SparseOperation(CallFact):
     def certain(self) -> bool:
         """Whether it does not only run where a tensor turns out to be sparse: ``if K.is_sparse(x)``,
         ``if isinstance(x, tf.SparseTensor)``."""
-        tests = [one.test for one in self.scope.ancestors if one.kind in ("if", "else")]
+        tests = [ancestor.test for ancestor in self.scope.ancestors if ancestor.kind in ("if", "else")]
         return not any(map(_asks_for_sparse, tests))
 
 
@@ -67,5 +67,5 @@ def _is_trained(variable: CallSite) -> bool:
 
 def _has_own_gradient(scope: Scope) -> bool:
     """Whether a block is in a function whose gradient is defined by hand."""
-    around = [one for one in scope.ancestors if one.kind == "function"]
+    around = [ancestor for ancestor in scope.ancestors if ancestor.kind == "function"]
     return any(made.name.removesuffix("()") in _OWN_GRADIENT for one in around for made in one.decorators)

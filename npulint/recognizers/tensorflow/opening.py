@@ -171,7 +171,7 @@ def _names(module: Scope, last: str) -> bool:
     if module.calls_named(last):
         return True
     code = module.module.code
-    values = [one.value for one in code.assignments] + [returned.value for returned in code.returns]
+    values = [assignment.value for assignment in code.assignments] + [returned.value for returned in code.returns]
     for call in code.calls:
         values += [*call.args, *(value for _, value in call.keywords)]
     written = [value.name for value in values if isinstance(value, Ref)] + [use.name for use in code.name_uses]
@@ -182,10 +182,12 @@ def _is_used(opening: CallSite) -> bool:
     """Whether the result of a call is used: returned, passed on, stored in an attribute or entered."""
     call, code = opening.record, opening.module.code
     lines = range(call.line, call.end_line + 1)
-    begins = [one.line for one in code.returns] + [block.line for block in code.blocks if block.kind == "with"]
+    begins = [return_record.line for return_record in code.returns] + [
+        block.line for block in code.blocks if block.kind == "with"
+    ]
     if any(line in lines for line in begins):
         return True
-    kept = [one.target for one in code.assignments if one.line in lines]
+    kept = [assignment.target for assignment in code.assignments if assignment.line in lines]
     if any("." in target or "[" in target or not target for target in kept):
         return True
     called = [one.callee.name for one in code.calls if isinstance(one.callee, Ref)]
@@ -215,16 +217,16 @@ def _openings(context: Context) -> list[CallSite]:
 @once
 def _walks(context: Context) -> _Walks:
     """What the scripts of a project do before and after opening."""
-    found = _Walks()
+    walks = _Walks()
     order = Order(context, is_compiled)
     for start in _starts(context)[:_STARTS]:
-        _add_walk(found, context, list(order.steps(start)))
-    return found
+        _add_walk(walks, context, list(order.steps(start)))
+    return walks
 
 
 def _starts(context: Context) -> list[Scope]:
     """The modules whose module-level code reaches an opening call."""
-    found: dict[Scope, None] = {}
+    starts: dict[Scope, None] = {}
     seen: set[Scope] = set()
     queue = [call.scope.routine for call in _openings(context)]
     while queue:
@@ -234,8 +236,8 @@ def _starts(context: Context) -> list[Scope]:
             callers = routine.callers if routine.kind != "module" else []
             queue += [call.scope.routine for call in callers]
             if not callers:
-                found[routine.at(0)] = None
-    return list(found)
+                starts[routine.at(0)] = None
+    return list(starts)
 
 
 def _add_walk(found: _Walks, context: Context, steps: list[ExecutionStep]) -> None:

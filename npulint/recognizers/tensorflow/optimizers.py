@@ -114,26 +114,26 @@ class NamedOptimizer(CallFact):
 @once
 def _handed_to_canned(context: Context) -> dict[CallSite, Literal["argument", "several", "elsewhere"]]:
     """How canned Estimators get the optimizers that calls create."""
-    found: dict[CallSite, Literal["argument", "several", "elsewhere"]] = {}
+    canned: dict[CallSite, Literal["argument", "several", "elsewhere"]] = {}
     for module in module_scopes(context):
         for index, name in enumerate(module.call_names):
             given = _optimizers_given(module.call(index)) if is_canned(name) else []
             for value in given:
                 how: Literal["argument", "elsewhere"] = "elsewhere" if value.written else "argument"
-                found.update(dict.fromkeys(value.sites, "several" if len(given) > 1 else how))
-    return found
+                canned.update(dict.fromkeys(value.sites, "several" if len(given) > 1 else how))
+    return canned
 
 
 def _optimizers_given(call: CallSite) -> list[Expr]:
     """The arguments of a call that are optimizers."""
     named = [value for key, value in call.keywords.items() if key.endswith("optimizer")]
-    return named + [value for value in call.args if any(_makes_optimizer(one.name) for one in value.sites)]
+    return named + [value for value in call.args if any(_makes_optimizer(site.name) for site in value.sites)]
 
 
 @once
 def _optimizer_calls(routine: Scope) -> frozenset[int]:
     """The indices of the calls in a function that create an optimizer."""
-    return frozenset(one.index for one in routine.calls if _makes_optimizer(one.name))
+    return frozenset(call.index for call in routine.calls if _makes_optimizer(call.name))
 
 
 def _created_together(call: CallSite) -> set[int]:
@@ -176,19 +176,19 @@ def _results(value: Value) -> set[int]:
 @once
 def _inner(context: Context) -> set[CallSite]:
     """The calls that make an optimizer of which another optimizer of TensorFlow or of the project is made."""
-    found: set[CallSite] = set()
+    calls: set[CallSite] = set()
     for module in module_scopes(context):
         for index, name in enumerate(module.call_names):
             if _makes_optimizer(name) and name.rpartition(".")[2] not in DISTRIBUTED:
                 held = wrapped(module.call(index))
-                found.update([] if held is None else held.sites)
-    return found
+                calls.update([] if held is None else held.sites)
+    return calls
 
 
 def _is_never_read(call: CallSite) -> bool:
     """Whether the only thing done with the result of a call is to assign it to names that their function never
     reads."""
-    names = {one.target for one in call.assignments}
+    names = {assignment.target for assignment in call.assignments}
     if not names or call.method is not None or any("." in name or "[" in name for name in names):
         return False
     routine = call.scope.routine
@@ -237,22 +237,22 @@ def is_keras(name: str) -> bool:
 
 def _is_wrapped(call: CallSite, wrappers: tuple[str, ...]) -> Flag:
     """Whether one of the wrappers gets the optimizer that a call creates, directly or through other wrappers."""
-    known, unsure = call.context.memoize(
+    calls, unsure = call.context.memoize(
         ("wrapped", wrappers), lambda: _wrapped_by(module_scopes(call.context), wrappers)
     )
-    return flag(True if call in known else None if unsure else False)
+    return flag(True if call in calls else None if unsure else False)
 
 
 def _wrapped_by(modules: list[Scope], wrappers: tuple[str, ...]) -> tuple[set[CallSite], bool]:
     """The constructors of the optimizers that the wrappers get, and whether a wrapper gets an unknown optimizer."""
-    known: set[CallSite] = set()
+    calls: set[CallSite] = set()
     unsure = False
     for call in (call for module in modules for call in module.calls_named(*wrappers)):
         inner = wrapped(call)
         found = [] if inner is None else layers(inner.sites)
-        known.update(found)
+        calls.update(found)
         unsure = unsure or not found
-    return known, unsure
+    return calls, unsure
 
 
 def wrapped(call: CallSite) -> Expr | None:
@@ -262,12 +262,12 @@ def wrapped(call: CallSite) -> Expr | None:
 
 def layers(makers: Iterable[CallSite]) -> list[CallSite]:
     """The calls that created an optimizer, and those that created what they wrap."""
-    found = level = list(makers)
+    calls = level = list(makers)
     for _ in range(_WRAPS):
-        inner = [one for one in map(wrapped, level) if one is not None]
-        level = [maker for one in inner for maker in one.sites]
-        found = found + level
-    return found
+        inner = [expr for expr in map(wrapped, level) if expr is not None]
+        level = [maker for expr in inner for maker in expr.sites]
+        calls = calls + level
+    return calls
 
 
 def scales(call: CallSite) -> bool:

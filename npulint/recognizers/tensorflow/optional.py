@@ -28,7 +28,7 @@ def is_optional(call: CallSite) -> bool:
 @walker(depth=3, otherwise=bool)
 def is_for_tpu(scope: Scope) -> bool:
     """Whether the names of a file, function, class, parameter, condition or caller indicate code for TPUs."""
-    around = [one.record for one in scope.ancestors]
+    around = [ancestor.record for ancestor in scope.ancestors]
     words = [scope.path, *(word for record in around for word in (record.name, *record.params))]
     if any(map(_TPU.search, words)) or any(map(_names_tpu, _conditions(scope))):
         return True
@@ -40,8 +40,10 @@ def is_for_tpu(scope: Scope) -> bool:
 def _conditions(scope: Scope) -> list[Expr]:
     """The conditions around a block, and all of the function around it."""
     ifs = scope.blocks_of("if") if scope.function is not None else ()
-    found = [one for one in ifs if one.function is scope.function]
-    return [one.test for one in (*found, *(one for one in scope.ancestors if one.kind in ("if", "else")))]
+    scopes = [one for one in ifs if one.function is scope.function]
+    return [
+        one.test for one in (*scopes, *(ancestor for ancestor in scope.ancestors if ancestor.kind in ("if", "else")))
+    ]
 
 
 def _names_tpu(value: Expr) -> bool:
@@ -50,11 +52,13 @@ def _names_tpu(value: Expr) -> bool:
 
 def is_used(scope: Scope) -> bool:
     """Whether the project uses the name of the function or class that contains the code."""
-    inside = [one for one in scope.ancestors if one.kind in ("function", "class")]
+    inside = [ancestor for ancestor in scope.ancestors if ancestor.kind in ("function", "class")]
     if not inside:
         return True
-    decorators = [one.call.callee if one.call is not None else one for one in inside[-1].decorators]
-    if not all(one.written.endswith(_LISTED) for one in decorators):
+    decorators = [
+        decorator.call.callee if decorator.call is not None else decorator for decorator in inside[-1].decorators
+    ]
+    if not all(decorator.written.endswith(_LISTED) for decorator in decorators):
         return True
     return inside[-1].record.name in _named(scope.context)
 
@@ -74,9 +78,9 @@ def _named(context: Context) -> set[str]:
 def _chosen(module: Scope) -> set[CallSite]:
     """The calls in the branches of conditional expressions, including their arguments."""
     arms = [arm for choice in operations(module, "if") for arm in choice.alternatives]
-    found: set[CallSite] = set()
+    chosen: set[CallSite] = set()
     while arms:
-        calls = {part.call for part in arms.pop().nested if part.call is not None} - found
-        found |= calls
+        calls = {part.call for part in arms.pop().nested if part.call is not None} - chosen
+        chosen |= calls
         arms += [argument for call in calls for argument in call.arguments]
-    return found
+    return chosen

@@ -84,7 +84,7 @@ def _owners(value: Expr) -> list[Expr]:
     attribute = value.attribute
     if attribute is not None:
         return [attribute[0]] if attribute[1] == _MAP else []
-    return [owner for one in value.sources[:_MOST] for owner in _owners(one)]
+    return [owner for source in value.sources[:_MOST] for owner in _owners(source)]
 
 
 def _is_given_map(value: Expr) -> bool:
@@ -94,7 +94,7 @@ def _is_given_map(value: Expr) -> bool:
     if function is None or function.passed(value.written):
         return False
     heads = {f"{value.written}[{key}]" for key in legal_keys("session_key")}
-    return any(one.target.rpartition(".")[0] in heads for one in function.local_assignments)
+    return any(local_assignment.target.rpartition(".")[0] in heads for local_assignment in function.local_assignments)
 
 
 @once
@@ -104,9 +104,9 @@ def _has_maps(context: Context) -> bool:
 
 
 def _mentions_map(module: Module) -> bool:
-    values = [one.value for one in module.code.assignments]
+    values = [assignment.value for assignment in module.code.assignments]
     values += [value for call in module.code.calls for value in (*call.args, *(one for _, one in call.keywords))]
-    values += [one.value for one in module.code.returns]
+    values += [return_record.value for return_record in module.code.returns]
     if any(_is_map(value) for value in values) or any(f".{_MAP}[" in target for target in module.dotted):
         return True
     return any("npu_bridge" in record.module for record in module.code.imports)

@@ -86,11 +86,13 @@ class _Users:
 
 @once
 def _users(context: Context) -> _Users:
-    found = _Users()
+    users = _Users()
     for module in module_scopes(context):
         for call in module.calls_named(*_JOBS):
             evaluated = [value for key in _EVALUATED if (value := call.argument(key)) is not None]
-            found.add(evaluated, frozenset(("evaluate",)))
-            given = [one for one in call.arguments if all(one.value is not other.value for other in evaluated)]
-            found.add(given, frozenset(_JOBS[call.last].split()))
-    return found
+            users.add(evaluated, frozenset(("evaluate",)))
+            given = [
+                argument for argument in call.arguments if all(argument.value is not other.value for other in evaluated)
+            ]
+            users.add(given, frozenset(_JOBS[call.last].split()))
+    return users

@@ -72,12 +72,12 @@ class Protos:
                 self.by_maker[maker].helpers.add(last)
 
     def _add_rewrite_options(self, module: Scope) -> None:
-        for one in _assignments_to(module, *_REWRITE, "*"):
-            head, _, option = one.target.rpartition(".")
-            holder = one.leading(head)
+        for assignment in _assignments_to(module, *_REWRITE, "*"):
+            head, _, option = assignment.target.rpartition(".")
+            holder = assignment.leading(head)
             if _is_rewriter(holder):
                 for maker in holders(holder):
-                    self.by_maker[maker].rewrite |= _rewritten(one, option)
+                    self.by_maker[maker].rewrite |= _rewritten(assignment, option)
 
     def entry_of(self, optimizer: Expr) -> str:
         """The place of the custom optimizer that an expression refers to; empty if unknown."""
@@ -111,14 +111,14 @@ def holders(value: Expr) -> list[CallSite]:
     root, _, rest = value.written.partition(".")
     own = value.module.owner_of_self(root, value.scope.block) >= 0
     base = value.sibling(Ref(f"{root}.{rest.partition('.')[0]}" if own else root))
-    found = list(base.sites)
-    for one in () if found else base.sources[:4]:
-        if one.written:
-            found += holders(one) if one.written != base.written or one.scope is not base.scope else []
-        elif one.attribute is not None:
-            holder = _innermost(one)
-            found += holder.sites if holder.call is not None else []
-    return found
+    calls = list(base.sites)
+    for expr in () if calls else base.sources[:4]:
+        if expr.written:
+            calls += holders(expr) if expr.written != base.written or expr.scope is not base.scope else []
+        elif expr.attribute is not None:
+            holder = _innermost(expr)
+            calls += holder.sites if holder.call is not None else []
+    return calls
 
 
 @walker(depth=4, otherwise=bool)
@@ -126,7 +126,7 @@ def _is_rewriter(holder: Expr) -> bool:
     """Whether an expression is the rewrite options of a ConfigProto, also as the parameter of a helper."""
     if holder.written.endswith(_REWRITER) or holder.name.endswith(_REWRITER):
         return True
-    return any(_is_rewriter(one) for one in holder.sources[:4] if one.written)
+    return any(_is_rewriter(source) for source in holder.sources[:4] if source.written)
 
 
 def _innermost(value: Expr) -> Expr:
@@ -193,18 +193,18 @@ class CustomOptimizer(CallFact):
     @attribute
     def helper(self) -> bool:
         """Whether a helper of the adapter, such as npu_config_proto, gets the ConfigProto as well."""
-        return any(one.helpers - {"NPURunConfig"} for one in self._protos)
+        return any(proto.helpers - {"NPURunConfig"} for proto in self._protos)
 
     @attribute
     def run_config(self) -> bool:
         """Whether an NPURunConfig takes the ConfigProto."""
-        return any("NPURunConfig" in one.helpers for one in self._protos)
+        return any("NPURunConfig" in proto.helpers for proto in self._protos)
 
     @attribute
     def target(self) -> str:
         """The one name that it is assigned to, as written, or unknown."""
         made = self.call.result.value
-        names = [one.target for one in self.call.scope.assignments if one.record.value == made]
+        names = [assignment.target for assignment in self.call.scope.assignments if assignment.record.value == made]
         return names[0] if len(names) == 1 and "[" not in names[0] and "(" not in names[0] else "unknown"
 
     @attribute
@@ -246,9 +246,9 @@ def custom_optimizers(module: Scope) -> Iterator[Fact]:
     for call in optimizers:
         if call.module is module.module:
             yield CustomOptimizer(call, _name(call))
-    for call, one in _named(module).items() if optimizers else ():
+    for call, assignment in _named(module).items() if optimizers else ():
         if call in optimizers:
-            yield CustomOptimizerName(one, str(one.value.single))
+            yield CustomOptimizerName(assignment, str(assignment.value.single))
 
 
 def _name(call: CallSite) -> str:
@@ -264,9 +264,11 @@ def _name(call: CallSite) -> str:
 
 def _is_passed_on(call: CallSite) -> bool:
     """Whether what a call gives is passed to something that is not the project's own, which may do anything with it."""
-    result, names = call.result.value, {one.target for one in call.assignments}
+    result, names = call.result.value, {assignment.target for assignment in call.assignments}
     others = (other for other in call.scope.all_calls if other.target is None)
-    return any(one.value == result or one.written in names for other in others for one in other.arguments)
+    return any(
+        argument.value == result or argument.written in names for other in others for argument in other.arguments
+    )
 
 
 def _text(value: Expr) -> str:
@@ -282,9 +284,9 @@ def _names(context: Context) -> dict[CallSite, str]:
         found = {**{call: _text(one.value) for call, one in _named(module).items()}, **found}
     optimizers = protos_of(context).optimizers
     for module in module_scopes(context):
-        for one in _assignments_to(module, "*"):
-            for call in one.leading(one.target.removesuffix(".*")).sites:
-                if call in optimizers and call not in found and (name := _filled(one)):
+        for assignment in _assignments_to(module, "*"):
+            for call in assignment.leading(assignment.target.removesuffix(".*")).sites:
+                if call in optimizers and call not in found and (name := _filled(assignment)):
                     found[call] = name
     return found
 
@@ -303,9 +305,9 @@ def _filled(one: AssignmentSite) -> str:
 def _named(module: Scope) -> dict[CallSite, AssignmentSite]:
     """The first assignment of a name to each object that a module creates or gets."""
     found: dict[CallSite, AssignmentSite] = {}
-    for one in _assignments_to(module, "name"):
-        for call in one.leading(one.target.removesuffix(".name")).sites:
-            found.setdefault(call, one)
+    for assignment in _assignments_to(module, "name"):
+        for call in assignment.leading(assignment.target.removesuffix(".name")).sites:
+            found.setdefault(call, assignment)
     return found
 
 
@@ -318,7 +320,7 @@ def _spelling(name: str) -> Spelling:
 
 
 def _switch(protos: list[Proto], option: str) -> Switch:
-    values = [one.rewrite.get(option) for one in protos]
+    values = [proto.rewrite.get(option) for proto in protos]
     if not values:
         return "unknown"
     if all(value is None for value in values):

@@ -37,7 +37,7 @@ def _trains(call: CallSite) -> bool:
 
 def _reaches_training(start: Scope, functions: list[Scope | None]) -> bool:
     """Whether one of these functions trains, or calls one that does."""
-    queue, seen = [one for one in functions if one is not None], {start}
+    queue, seen = [function for function in functions if function is not None], {start}
     while queue:
         current = queue.pop()
         if current in seen:

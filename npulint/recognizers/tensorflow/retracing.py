@@ -73,7 +73,9 @@ def retraced_results(call: CallSite) -> Iterator[Fact]:
 
 def _decorator(function: Scope) -> Expr | None:
     """The decorator that compiles a function; None without one."""
-    return next((one for one in function.decorators if one.name.removesuffix("()") in COMPILING), None)
+    return next(
+        (decorator for decorator in function.decorators if decorator.name.removesuffix("()") in COMPILING), None
+    )
 
 
 def _called_with_numbers(calls: list[CallSite], compiling: Expr | CallSite) -> Iterator[Retracing]:
@@ -112,12 +114,16 @@ def _is_remade(scope: Scope) -> bool:
 
 def _runs_to_its_end(function: Scope) -> bool:
     """Whether every call of a function defines what is in it: nothing around it keeps its first result."""
-    plain = all(one.name in _HARMLESS for one in function.decorators)
+    plain = all(decorator.name in _HARMLESS for decorator in function.decorators)
     return plain and function.last_name != "__init__" and compiled(function) != "yes"
 
 
 def _goes_over_rounds(loop: Scope) -> bool:
     """Whether a loop goes over epochs, steps or batches, by the names of what it goes over."""
-    counted = [one.target for one in loop.assignments if one.scope is loop and one.line == loop.record.line]
+    counted = [
+        assignment.target
+        for assignment in loop.assignments
+        if assignment.scope is loop and assignment.line == loop.record.line
+    ]
     names = counted + [part.written for part in loop.test.mentioned if part.written]
     return any(_ROUND.search(name.lower()) for name in names)

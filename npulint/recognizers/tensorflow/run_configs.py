@@ -54,8 +54,8 @@ class RunConfigOption(AdapterSetting, kw_only=True):
 
     @cached_property
     def _is_object(self) -> bool:
-        known = option(self.name)
-        use = None if known is None else known.uses.get("run_config")
+        adapter_option = option(self.name)
+        use = None if adapter_option is None else adapter_option.uses.get("run_config")
         return use is not None and use.name == self.name and use.type == "object"
 
 
@@ -91,9 +91,9 @@ def keyword_arguments(call: CallSite) -> list[tuple[str, Expr, Span]]:
 
 def _made_by(value: Expr) -> PossibleValues:
     """The last name segments of the constructors that an argument may come from; None if it is None."""
-    known = value.known
-    if known.values:
-        return known
+    values = value.known
+    if values.values:
+        return values
     names = [call.name for call in value.sites]
     if not names or any(":" in name for name in names):
         return NOTHING

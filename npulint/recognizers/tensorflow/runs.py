@@ -128,11 +128,11 @@ def runs_each_round(scope: Scope) -> list[CallSite]:
 
 @once_per_file
 def _runs_by_loop(module: Scope) -> dict[Scope | None, list[CallSite]]:
-    found: dict[Scope | None, list[CallSite]] = {}
+    loop: dict[Scope | None, list[CallSite]] = {}
     for call in module.calls_named(*_METHODS):
         if not call.scope.is_conditional and (is_session_run(call.name) or _runs_itself(call)):
-            found.setdefault(call.scope.loop, []).append(call)
-    return found
+            loop.setdefault(call.scope.loop, []).append(call)
+    return loop
 
 
 def fetched_names(call: CallSite) -> list[str]:
@@ -144,7 +144,7 @@ def fetched_names(call: CallSite) -> list[str]:
 @walker(depth=16, otherwise=list)
 def _names(fetches: Expr) -> list[str]:
     inner = fetches.items or [value for _, value in fetches.entries]
-    return [fetches.written] if fetches.written else [name for one in inner for name in _names(one)]
+    return [fetches.written] if fetches.written else [name for expr in inner for name in _names(expr)]
 
 
 @fact_kind("init_group")
@@ -168,7 +168,7 @@ def _operations(value: Expr) -> set[str]:
     if call is not None:
         return {call.name}
     found = {value.name} if value.written else set()
-    assigned = [one.value for one in value.assignments[:_ASSIGNMENTS]]
+    assigned = [assignment.value for assignment in value.assignments[:_ASSIGNMENTS]]
     parts = assigned if value.written else (value.items or value.operands())[:_WIDTH]
     return found.union(*map(_operations, parts))
 
@@ -184,7 +184,11 @@ class Checkpoint(CallFact):
         if loop is None or self.scope.is_conditional or not _trains(self.scope) or loop.holds_loop:
             return False
         names = [part.written for part in loop.test.mentioned]
-        targets = [one.target for one in loop.assignments if one.scope is loop and one.line == loop.record.line]
+        targets = [
+            assignment.target
+            for assignment in loop.assignments
+            if assignment.scope is loop and assignment.line == loop.record.line
+        ]
         return not any(_EPOCH.search(name.lower()) for name in (*names, *targets))
 
 

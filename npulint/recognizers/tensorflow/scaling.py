@@ -70,7 +70,11 @@ class LossScale(CallFact):
     def wraps_clipping(self) -> bool:
         """Whether a wrapped project optimizer clips in its compute_gradients, where gradients are scaled."""
         targets = [call.target for call in layers(self._wrapped_makers())]
-        methods = [one.definition("compute_gradients") for one in targets if one is not None and one.kind == "class"]
+        methods = [
+            target.definition("compute_gradients")
+            for target in targets
+            if target is not None and target.kind == "class"
+        ]
         inside = [call for method in methods if method is not None for call in method.calls]
         return any(call.name.startswith(_CLIPPING) for call in inside)
 
@@ -83,10 +87,10 @@ class LossScale(CallFact):
     @attribute
     def flag(self) -> Literal["yes", "no", "missing", "unknown"]:
         """The argument ``is_distributed``."""
-        known = self.call.argument_value("is_distributed", 2)
-        if known is None:
+        values = self.call.argument_value("is_distributed", 2)
+        if values is None:
             return "missing"
-        decided = None if known.symbol or not isinstance(known.single, bool) else known.single
+        decided = None if values.symbol or not isinstance(values.single, bool) else values.single
         return flag(decided)  # an option or the environment may determine it
 
     @attribute
@@ -152,7 +156,7 @@ def hand_scaled_losses(call: CallSite) -> list[HandScaledLoss]:
     loss = call.argument("loss", 0)
     factors = [] if loss is None else _factors(loss)
     taken_back = [] if not factors or not call.name.endswith(_TAKERS[0]) else _divisors_behind(call)
-    is_scaled = any(_is_scale(one) or one.value in taken_back for one in factors)
+    is_scaled = any(_is_scale(factor) or factor.value in taken_back for factor in factors)
     return [HandScaledLoss(call, call.name.rpartition(".")[2])] if is_scaled else []
 
 

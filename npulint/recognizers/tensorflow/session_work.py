@@ -58,7 +58,7 @@ def session_purpose(session: CallSite) -> Purpose:
 
 def _own_purpose(session: CallSite) -> Purpose:
     """The role that the name of a session indicates: ``eval_sess``."""
-    named = {purpose_of_name(one.target.rpartition(".")[2].lower()) for one in session.assignments}
+    named = {purpose_of_name(assignment.target.rpartition(".")[2].lower()) for assignment in session.assignments}
     return named.pop() if len(named) == 1 else "unknown"
 
 
@@ -96,11 +96,11 @@ def _estimator_work(context: Context) -> dict[CallSite, frozenset[str]]:
 
 def made_by(estimator: Expr) -> list[CallSite]:
     """The calls that made an Estimator; ``add_metrics`` gives a copy of another one."""
-    found = estimator.sites
+    calls = estimator.sites
     for _ in range(_COPIES):
-        inner = [(site, site.argument("estimator", 0) if is_copier(site.name) else None) for site in found]
-        found = [one for site, value in inner for one in ([site] if value is None else value.sites)]
-    return found
+        inner = [(site, site.argument("estimator", 0) if is_copier(site.name) else None) for site in calls]
+        calls = [call for site, value in inner for call in ([site] if value is None else value.sites)]
+    return calls
 
 
 class _Region(NamedTuple):
@@ -230,14 +230,14 @@ def _updating(fetched: Expr) -> Flag:
     sites = fetched.sites
     if sites:
         return _any(_made_updating(site) for site in sites)
-    sources = [one for one in fetched.sources if one.is_display or one.is_dict or one.is_literal]
+    sources = [source for source in fetched.sources if source.is_display or source.is_dict or source.is_literal]
     if sources:
         return _together(sources)
     return "yes" if TRAINING_NAME.search(fetched.written.rpartition(".")[2]) else "unknown"
 
 
 def _together(values: Iterable[Expr]) -> Flag:
-    return _any(_updating(one) for one in values)
+    return _any(_updating(value) for value in values)
 
 
 def _any(answers: Iterable[Flag]) -> Flag:
@@ -260,7 +260,7 @@ def _made_updating(maker: CallSite) -> Flag:
     if name.startswith("?") or ":" in name or _CHANGING.search(name) or _waits(maker):
         return "unknown"
     if _BY_NAME.search(name):
-        texts = [str(value) for one in maker.arguments for value in one.known.values]
+        texts = [str(value) for argument in maker.arguments for value in argument.known.values]
         return "yes" if any(map(TRAINING_NAME.search, texts)) else "no" if texts else "unknown"
     return "no"
 
@@ -281,7 +281,7 @@ def _may_train(call: CallSite) -> bool:
         return call.name not in _BUILT_IN
     if call.name.startswith("?") and call.last in _own_names(call.context):
         return True
-    return any(one.name.endswith("ession()") for one in call.arguments)
+    return any(argument.name.endswith("ession()") for argument in call.arguments)
 
 
 @once
@@ -309,7 +309,7 @@ def _is_local(session: CallSite) -> bool:
     if session.last == "InteractiveSession" or session.method is not None:
         return False
     kept = session.assignments
-    names = {one.target for one in kept}
+    names = {assignment.target for assignment in kept}
     routine = session.scope.routine
     if any("." in name or "[" in name for name in names):
         return False
@@ -335,8 +335,8 @@ def _blocks_at(session: CallSite) -> list[Scope]:
 
 def _with_lines(module: Module) -> dict[int, list[int]]:
     """The ``with`` blocks of a module by the line where they begin."""
-    found: dict[int, list[int]] = {}
+    lines: dict[int, list[int]] = {}
     for index, block in enumerate(module.blocks):
         if block.kind == "with":
-            found.setdefault(block.line, []).append(index)
-    return found
+            lines.setdefault(block.line, []).append(index)
+    return lines

@@ -134,7 +134,7 @@ def is_none(value: Expr) -> bool:
     if function is None or default is None or not is_none(default):
         return False
     given = [passed for _, passed in function.passed(value.written)]
-    return bool(given) and all(one is None or is_none(one) for one in given)
+    return bool(given) and all(expr is None or is_none(expr) for expr in given)
 
 
 def _reaches_npu(config: CallSite) -> Flag:
@@ -159,9 +159,11 @@ def _asked_for_devices(module: Module) -> frozenset[int]:
     """The calls of a module whose result is asked for the devices."""
     methods = [call.callee for call in module.code.calls if isinstance(call.callee, Op)]
     return frozenset(
-        one.operands[0].call
-        for one in methods
-        if one.op == "." and isinstance(one.operands[0], CallResult) and one.operands[1] == Const("list_devices")
+        method.operands[0].call
+        for method in methods
+        if method.op == "."
+        and isinstance(method.operands[0], CallResult)
+        and method.operands[1] == Const("list_devices")
     )
 
 
@@ -181,9 +183,16 @@ def _is_kept(session: CallSite) -> bool:
     """Whether the session is stored in an attribute or at module level, or is an InteractiveSession, which stores
     itself; not under a name that only hands it on to what owns it then."""
     made = session.result.value
-    assigned = [one for one in session.scope.assignments if one.record.value == made and not _is_handed_on(one)]
+    assigned = [
+        assignment
+        for assignment in session.scope.assignments
+        if assignment.record.value == made and not _is_handed_on(assignment)
+    ]
     keeps_itself = session.name.endswith("InteractiveSession")
-    return any(keeps_itself or "." in one.target or one.scope.module.scope[one.scope.block] == 0 for one in assigned)
+    return any(
+        keeps_itself or "." in assignment.target or assignment.scope.module.scope[assignment.scope.block] == 0
+        for assignment in assigned
+    )
 
 
 def _is_handed_on(assignment: AssignmentSite) -> bool:

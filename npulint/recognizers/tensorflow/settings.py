@@ -216,7 +216,7 @@ def proto_arguments(call: CallSite) -> Iterator[ProtoArgument]:
 def graph_passes(call: CallSite) -> Iterator[ProtoArgument]:
     """``set_experimental_options({"constant_folding": False})``: the passes of rewrite_options, as booleans."""
     passed = call.argument("options", 0)
-    values = [] if passed is None else [passed, *(one.value for one in passed.assignments)]
+    values = [] if passed is None else [passed, *(assignment.value for assignment in passed.assignments)]
     for table in [value for value in values if value.is_dict][:1]:
         for key, value in table.entries:
             if key is not None and isinstance(key.literal, str):

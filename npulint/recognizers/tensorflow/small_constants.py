@@ -98,18 +98,18 @@ def divisions(module: Scope) -> Iterator[GuardedDivision]:
     """Divisions by what may be guarded against zero, one for each line."""
     for (line, block), quotients in module.module.derive(_dividing).items():
         scope = module.at(block)
-        values = [scope.expr(one, line) for one in quotients]
+        values = [scope.expr(quotient, line) for quotient in quotients]
         yield GuardedDivision(scope, Span(line, 1, line, 2), "division", values)
 
 
 def _dividing(module: Module) -> dict[tuple[int, int], list[Value]]:
     """The quotients of a module with such divisors, by line and block."""
-    found: dict[tuple[int, int], list[Value]] = {}
+    dividing: dict[tuple[int, int], list[Value]] = {}
     if in_tensorflow(module):
         for value, block, line in module.derive(operations_by_operator).get("/", ()):
             if _may_be_guarded(value):
-                found.setdefault((line, block), []).append(value)
-    return found
+                dividing.setdefault((line, block), []).append(value)
+    return dividing
 
 
 def _may_be_guarded(value: Value) -> bool:
@@ -136,7 +136,7 @@ def _guard(value: Expr) -> float:
     if call is not None:
         return 0.0 if is_kept(value) else _guard_of_call(call)
     added = value.operands("+")
-    bounds = [lost for one in added if (lost := vanishing(one))]
+    bounds = [lost for expr in added if (lost := vanishing(expr))]
     if bounds:
         return bounds[0]
     left, right = value.operands("-") or (None, None)

@@ -97,8 +97,8 @@ def heavy(stage: CallSite) -> Flag:
     """Whether the function passed to ``map`` decodes, parses or transforms images; unknown if the function is not
     found."""
     value = stage.argument("map_func", 0)
-    found = [] if value is None else value.functions
-    return flag(any(_is_heavy(function) for function in found) if found else None)
+    scopes = [] if value is None else value.functions
+    return flag(any(_is_heavy(function) for function in scopes) if scopes else None)
 
 
 @walker(depth=4, otherwise=bool)

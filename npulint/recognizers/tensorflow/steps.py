@@ -180,7 +180,7 @@ def _is_of_keras(call: CallSite) -> bool:
     """Whether a method belongs to a Keras model that the project makes elsewhere, or has a name of Keras only."""
     if call.receiver is None or call.target is not None:
         return False
-    return call.last == "fit_generator" or any(_KERAS_MODEL.match(f"{one.name}()") for one in call.receiver.sites)
+    return call.last == "fit_generator" or any(_KERAS_MODEL.match(f"{site.name}()") for site in call.receiver.sites)
 
 
 def _is_named_like_model(name: str) -> bool:
@@ -256,7 +256,7 @@ def _is_chosen(value: Expr) -> bool:
     call = value.call
     if call is not None:
         return call.name in _CHOOSING or any(map(_is_chosen, call.args))
-    assigned = [one.value for one in value.assignments[:4]]
+    assigned = [assignment.value for assignment in value.assignments[:4]]
     return any(map(_is_chosen, value.operands() or assigned))
 
 

@@ -65,7 +65,7 @@ def _sums_last_axis(call: CallSite) -> bool:
     """Whether a call sums everything, or along the last axis, which top_k sorts."""
     if call.name != _SUM or len(call.args) > 2 or not _ARGUMENTS.issuperset(call.keywords):
         return False
-    axis = next((found for key in _AXES if (found := call.argument(key, 1)) is not None), None)
+    axis = next((expr for key in _AXES if (expr := call.argument(key, 1)) is not None), None)
     return axis is None or (axis.is_literal and axis.literal in (-1, None))
 
 
@@ -74,12 +74,12 @@ def _summed_name(top_k: CallSite) -> str:
     result = CallResult(top_k.index)
     records = top_k.module.code.assignments  # creating a cursor for each use would cost more than this search
     parts = [
-        assignment_at(top_k.context, top_k.module, one)
-        for one in records
-        if isinstance(one.value, Op) and one.value.op in ("[]", ".") and one.value.operands[0] == result
+        assignment_at(top_k.context, top_k.module, record)
+        for record in records
+        if isinstance(record.value, Op) and record.value.op in ("[]", ".") and record.value.operands[0] == result
     ]
-    kept = [one for one in parts if one.value.value in _values(top_k)]
-    if len(kept) != 1 or not _NAME.match(kept[0].target) or any(_reads(one) for one in parts if one is not kept[0]):
+    kept = [part for part in parts if part.value.value in _values(top_k)]
+    if len(kept) != 1 or not _NAME.match(kept[0].target) or any(_reads(part) for part in parts if part is not kept[0]):
         return ""
     reads = _reads(kept[0])
     sums = [call for call in top_k.scope.calls_named("reduce_sum") if [call.argument("input_tensor", 0)] == reads]
@@ -94,18 +94,18 @@ def _reads(kept: AssignmentSite) -> list[Expr]:
     name, function = kept.target, kept.scope.function
     module, home = kept.scope.module, kept.scope.block
     binds = module.derive(_binds).get(name, ())
-    later = [one.line for one in binds if one.block == home and one.line > kept.line]
+    later = [bind.line for bind in binds if bind.block == home and bind.line > kept.line]
     first, last = 0 if kept.scope.loop is not None else kept.line, min(later, default=1 << 62)
     if function is not None and function.record.end_line:  # a cheap filter: lines instead of blocks
         first, last = max(first, function.record.line - 1), min(last, function.record.end_line)
-    found = []
+    exprs = []
     mentions = module.derive(_mentions).get(_root(name), [])
-    for one in mentions[bisect_right(mentions, first, key=_line) : bisect_right(mentions, last, key=_line)]:
-        if one.line != kept.line and (count := _count(one.value, name)):
-            scope = kept.scope.at(one.block)
+    for mention in mentions[bisect_right(mentions, first, key=_line) : bisect_right(mentions, last, key=_line)]:
+        if mention.line != kept.line and (count := _count(mention.value, name)):
+            scope = kept.scope.at(mention.block)
             if function is None or scope.is_inside(function):
-                found += [scope.expr(one.value, one.line)] * count
-    return found
+                exprs += [scope.expr(mention.value, mention.line)] * count
+    return exprs
 
 
 class _Mention(NamedTuple):
@@ -125,10 +125,10 @@ def _mentions(module: Module) -> dict[str, list[_Mention]]:
     for value, block, line in written_values(module.code):
         for root in {_root(name.name) for name in names_in((value,))}:
             found.setdefault(root, []).append(_Mention(value, block, line))
-    for one in module.code.assignments:
-        root = _root(one.target)
-        if root != one.target:
-            found.setdefault(root, []).append(_Mention(Ref(root), one.block, one.line))
+    for assignment in module.code.assignments:
+        root = _root(assignment.target)
+        if root != assignment.target:
+            found.setdefault(root, []).append(_Mention(Ref(root), assignment.block, assignment.line))
     for mentions in found.values():
         mentions.sort(key=_line)
     return found
@@ -136,10 +136,10 @@ def _mentions(module: Module) -> dict[str, list[_Mention]]:
 
 def _binds(module: Module) -> dict[str, list[Assignment]]:
     """The assignments of a module by what they assign."""
-    found: dict[str, list[Assignment]] = {}
-    for one in module.code.assignments:
-        found.setdefault(one.target, []).append(one)
-    return found
+    binds: dict[str, list[Assignment]] = {}
+    for assignment in module.code.assignments:
+        binds.setdefault(assignment.target, []).append(assignment)
+    return binds
 
 
 def _root(target: str) -> str:

@@ -95,7 +95,7 @@ def _applies(routine: Scope) -> bool:
 def _loop_calls(scope: Scope) -> dict[CallSite, CallSite]:
     """The calls in Python loops that run the compiled function around a block in every iteration, each with the call
     from eager code that runs it; none if the function contains a loop."""
-    found: dict[CallSite, CallSite] = {}
+    calls: dict[CallSite, CallSite] = {}
     queue: list[tuple[Scope, CallSite | None, int]] = [(scope, None, 0)]  # a block, and how eager code comes to it
     while queue:
         block, entered, hops = queue.pop()
@@ -106,7 +106,7 @@ def _loop_calls(scope: Scope) -> dict[CallSite, CallSite]:
         for call in users(function):
             leaving = (entered or call) if came_out and compiled(call.scope) == "no" else None
             if leaving is not None and call.scope.loop is not None:
-                found[call] = leaving
+                calls[call] = leaving
             else:
                 queue.append((call.scope, leaving, hops + 1))
-    return found
+    return calls

@@ -38,8 +38,8 @@ def is_kept(value: Expr) -> bool:
     """Whether an expression is cast to, or made of, a type whose operations no mode lowers: float64 or an integer."""
     call = value.call
     if call is None:
-        return any(is_kept(one) for one in value.operands())
-    named = [one.name for one in (*call.args[1:], *call.keywords.values()) if one.written]
+        return any(is_kept(operand) for operand in value.operands())
+    named = [expr.name for expr in (*call.args[1:], *call.keywords.values()) if expr.written]
     types = [name for name in named if name in _KEPT or name in _LOWERED]
     if types:
         return types[0] in _KEPT

@@ -90,11 +90,11 @@ def _sums(value: Expr, top_k: CallSite) -> bool:
         summed = call.argument("input_tensor", 0)
         return summed is not None and _is_values(summed, top_k)
     if call is not None and call.name in _COMBINE:
-        parts = [item for one in call.args for item in (one.items or [one])]
+        parts = [item for argument in call.args for item in (argument.items or [argument])]
         return any(_sums(part, top_k) for part in parts)
     if value.operator in ("+", "*"):
         return any(_sums(part, top_k) for part in value.operands())
-    return any(_sums(one, top_k) for one in value.sources)
+    return any(_sums(source, top_k) for source in value.sources)
 
 
 @walker(depth=8, otherwise=bool, steps=200)
@@ -103,14 +103,18 @@ def _is_values(value: Expr, top_k: CallSite) -> bool:
     holder, part = value.attribute or value.subscript or (None, None)
     if holder is not None:
         is_first = part == "values" or (isinstance(part, Expr) and part.literal == 0)
-        if is_first and any(one.call is top_k for one in (holder, *holder.sources)):
+        if is_first and any(expr.call is top_k for expr in (holder, *holder.sources)):
             return True
     head, _, last = value.written.rpartition(".")
-    if last == "values" and head and any(one.call is top_k for one in value.scope.named(head, value.line).sources):
+    if (
+        last == "values"
+        and head
+        and any(source.call is top_k for source in value.scope.named(head, value.line).sources)
+    ):
         return True
     if value.call is not None and value.call.name in _SAME and value.call.args:
         return _is_values(value.call.args[0], top_k)
-    return any(_is_values(one, top_k) for one in value.sources)
+    return any(_is_values(source, top_k) for source in value.sources)
 
 
 @walker(depth=10, otherwise=bool, steps=300)
@@ -120,7 +124,7 @@ def _counts(value: Expr) -> bool:
     if call is not None and call.name.startswith(_COUNTS):
         return True
     if call is not None and call.name in _COMBINE:
-        return any(_counts(item) for one in call.args for item in (one.items or [one]))
+        return any(_counts(item) for argument in call.args for item in (argument.items or [argument]))
     if value.operator in ("+", "*", "-"):
         return any(map(_counts, value.operands()))
     return any(map(_counts, value.sources))

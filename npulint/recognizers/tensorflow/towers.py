@@ -58,8 +58,11 @@ def is_repeated(call: CallSite) -> bool:
 
 def _changes(device: Expr, loop: Scope) -> bool:
     """Whether a device is computed from the loop variable."""
-    assigned = [one for one in loop.assignments if one.scope is loop]
-    elements = [(one.target, one.value.subscript[0] if one.value.subscript else one.value) for one in assigned]
+    assigned = [assignment for assignment in loop.assignments if assignment.scope is loop]
+    elements = [
+        (assignment.target, assignment.value.subscript[0] if assignment.value.subscript else assignment.value)
+        for assignment in assigned
+    ]
     return not {target for target, value in elements if value.operator == "iter"}.isdisjoint(_words(device))
 
 
@@ -76,7 +79,7 @@ def _lengths(value: Expr) -> list[int]:
     call = value.call
     if call is not None:
         return _lengths_of_result(call) if call.args else []
-    found = [_lengths(one.value) for one in value.assignments]
+    found = [_lengths(assignment.value) for assignment in value.assignments]
     return [number for part in found for number in part] if all(found) else []
 
 
@@ -98,7 +101,7 @@ def _numbers(value: Expr) -> list[int]:
     numbers = [one for one in known if isinstance(one, int) and not isinstance(one, bool)]
     if numbers or not value.written:
         return numbers if len(numbers) == len(known) else []
-    found = [_numbers(one.value) for one in value.assignments]
+    found = [_numbers(assignment.value) for assignment in value.assignments]
     return [number for part in found for number in part] if all(found) else []
 
 

@@ -18,19 +18,19 @@ def every_few(test: Expr) -> bool:
         return operands[1].single != 1
     if test.written:
         assigned = test.assignments
-        return bool(assigned) and all(every_few(one.value) for one in assigned)
+        return bool(assigned) and all(every_few(assignment.value) for assignment in assigned)
     return any(map(every_few, operands))
 
 
 def gates(scope: Scope) -> list[Scope]:
     """The conditions around a block, within its function, that hold every n-th time."""
-    found = []
-    for one in scope.ancestors:
-        if one.kind in ("function", "lambda"):
+    scopes = []
+    for ancestor in scope.ancestors:
+        if ancestor.kind in ("function", "lambda"):
             break
-        if one.kind == "if" and every_few(one.test):
-            found.append(one)
-    return found
+        if ancestor.kind == "if" and every_few(ancestor.test):
+            scopes.append(ancestor)
+    return scopes
 
 
 def part_of(call: CallSite) -> Part:

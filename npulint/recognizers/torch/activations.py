@@ -58,7 +58,7 @@ class ActivationFormula(FusibleCode, kw_only=True):
         """The tensor as written, if the formula is the whole value, contains its call, and has no other name; otherwise
         unknown."""
         whole = self._formula.value
-        if not any(one.value is whole for one in values_in(self.scope.routine)):
+        if not any(expr.value is whole for expr in values_in(self.scope.routine)):
             return "unknown"
         names = set(self._formula.written_names)
         calls = [part.call for part in self._formula.nested if part.call is not None]
@@ -103,7 +103,7 @@ def _gate(product: Operation) -> Found:
 def _is_scaled(value: Expr, tensor: Expr) -> bool:
     """``1.702 * x``."""
     scaled = operation(value)
-    parts = [one for one in scaled.inputs[:2] if number(one) != _QUICK] if scaled and scaled.op == "mul" else []
+    parts = [expr for expr in scaled.inputs[:2] if number(expr) != _QUICK] if scaled and scaled.op == "mul" else []
     return len(parts) == 1 and len(scaled.inputs if scaled else ()) > 1 and is_same(tensor, parts[0])
 
 
@@ -113,16 +113,16 @@ def _formula(product: Expr) -> Found:
     numbers = [known for known in map(number, factors) if known is not None]
     for factor in factors:
         made = operation(factor)
-        others = [one for one in factors if one is not factor and number(one) is None]
+        others = [expr for expr in factors if expr is not factor and number(expr) is None]
         if made is None or not made.inputs or len(others) != 1:
             continue
-        found: Found = None
+        formula: Found = None
         if made.op == "add" and numbers == [0.5]:
-            found = _gelu(made, others[0])
+            formula = _gelu(made, others[0])
         elif made.op == "relu6" and [round(known * 6, 3) for known in numbers] == [1.0]:
-            found = _hardswish(made, others[0])
-        if found is not None:
-            return found
+            formula = _hardswish(made, others[0])
+        if formula is not None:
+            return formula
     return None
 
 
@@ -136,7 +136,7 @@ def _gelu(total: Operation, tensor: Expr) -> Found:
             continue
         parts = _parts(part)
         exact = inner.op == "erf"
-        if (exact or any(number(one) == _CUBIC for one in parts)) and any(is_same(one, tensor) for one in parts):
+        if (exact or any(number(expr) == _CUBIC for expr in parts)) and any(is_same(expr, tensor) for expr in parts):
             return "gelu" if exact else "tanh_gelu", inner.call
     return None
 
@@ -173,4 +173,4 @@ def _parts(formula: Expr) -> list[Expr]:
     inner = made.inputs if made is not None else formula.operands() + formula.items
     if formula.written:
         inner = assigned_before(formula.written, formula)[:1]
-    return [formula, *(part for one in inner for part in _parts(one))]
+    return [formula, *(part for expr in inner for part in _parts(expr))]

@@ -78,25 +78,25 @@ def fusible_code(call: CallSite) -> list[FusibleCode]:
     if function is None or (key == "cat" and not fusion_patterns.turns(call)):
         return []
     reported: set[tuple[Scope, _Shape]] = call.context.memoize("affinity", set)
-    found: list[FusibleCode] = []
+    fusible_codes: list[FusibleCode] = []
     for shape in _SHAPES[key]:
         if (function, shape) not in reported:
             reported.add((function, shape))
-            found += shape(function)
-    return found
+            fusible_codes += shape(function)
+    return fusible_codes
 
 
 @recognizes_in_modules
 def fusible_definitions(module: Scope) -> list[FusibleDefinition]:
     """Definitions recognised by their names, and by their parameters or callees."""
-    found = []
+    definitions = []
     for qualname, block in module.module.qualified.items():
         definition = module.at(block)
         name = _named(definition, qualname.rpartition(".")[2])
         if name:
             line = definition.record.line
-            found.append(FusibleDefinition(definition, Span.at(line), name))
-    return found
+            definitions.append(FusibleDefinition(definition, Span.at(line), name))
+    return definitions
 
 
 def _named(definition: Scope, last: str) -> str:

@@ -66,14 +66,14 @@ def device_instead(context: Context) -> Instead:
 def is_device_specific(scope: Scope) -> bool:
     """Whether code is for one kind of device on purpose: the name of its file or folder says so, its class is one of
     several (``CudaPlatform``, ``CpuPlatform``), or the file chooses the device for the rest of the project."""
-    classes = (one for one in scope.ancestors if one.kind == "class")
+    classes = (ancestor for ancestor in scope.ancestors if ancestor.kind == "class")
     return _is_file_of_one(scope) or any(_is_one_of_several(one) for one in classes)
 
 
 def _is_one_of_several(owner: Scope) -> bool:
-    found = _GPU_CLASS.match(owner.last_name)
-    return found is not None and any(
-        f"{word}{found[1].lower()}" in class_names(owner.context) for word in _OTHER_DEVICES
+    match = _GPU_CLASS.match(owner.last_name)
+    return match is not None and any(
+        f"{word}{match[1].lower()}" in class_names(owner.context) for word in _OTHER_DEVICES
     )
 
 

@@ -70,8 +70,8 @@ class AmpInitialize(CallFact):
         model, place = self.call.argument("models", 0), self.call.scope
         if model is None or not model.written:
             return False
-        halving = [one for one in place.routine.calls if one.written == f"{model.written}.half"]
-        return any(one.line < self.call.line and place.is_inside(one.scope) for one in halving)
+        halving = [call for call in place.routine.calls if call.written == f"{model.written}.half"]
+        return any(call.line < self.call.line and place.is_inside(call.scope) for call in halving)
 
     @attribute
     def scale(self) -> Literal["dynamic", "off", "static", "extreme", "missing", "unknown"]:

@@ -151,8 +151,10 @@ def called_apis(call: CallSite) -> list[TorchApiCall]:
 
 def _takes_numbers(distribution: CallSite) -> bool:
     """Whether the parameters of a distribution are numbers of Python: it draws on the host then, and copies nothing."""
-    known = [value.known for value in distribution.arguments]
-    return bool(known) and all(one.exact and one.values and all(map(_is_number, one.values)) for one in known)
+    valueses = [value.known for value in distribution.arguments]
+    return bool(valueses) and all(
+        values.exact and values.values and all(map(_is_number, values.values)) for values in valueses
+    )
 
 
 def _is_number(value: object) -> bool:
@@ -192,12 +194,12 @@ def apis_as_bases(module: Scope) -> Iterator[TorchApiMention]:
 def mentioned_apis(module: Scope) -> Iterator[TorchApiMention]:
     """Recorded names in tables or arguments."""
     segments = known_last_segments()
-    uses = [one for one in module.module.code.name_uses if one.name.rpartition(".")[2] in segments]
-    elsewhere = _found_elsewhere(module, {one.name.rpartition(".")[2] for one in uses}) if uses else set()
-    for one in uses:
-        if (one.name, one.line) not in elsewhere:
-            span = Span.of(one)
-            yield from _mention(module.at(one.block).expr(Ref(one.name), one.line), span, "mention")
+    uses = [name_use for name_use in module.module.code.name_uses if name_use.name.rpartition(".")[2] in segments]
+    elsewhere = _found_elsewhere(module, {name_use.name.rpartition(".")[2] for name_use in uses}) if uses else set()
+    for use in uses:
+        if (use.name, use.line) not in elsewhere:
+            span = Span.of(use)
+            yield from _mention(module.at(use.block).expr(Ref(use.name), use.line), span, "mention")
 
 
 def _mention(written: Expr, span: Span, what: Literal["base", "mention"]) -> list[TorchApiMention]:
@@ -211,11 +213,11 @@ def _mention(written: Expr, span: Span, what: Literal["base", "mention"]) -> lis
 def _found_elsewhere(module: Scope, lasts: set[str]) -> set[tuple[str, int]]:
     """Names by line that another fact reports (calls, base classes, imports under another name) or that only select a
     type; for calls only those that end with one of the segments `lasts`."""
-    found = {(one.value.written, one.line) for one in module.assignments}
-    found.update((call.written, call.line) for call in module.calls_named(*lasts))
+    elsewhere = {(assignment.value.written, assignment.line) for assignment in module.assignments}
+    elsewhere.update((call.written, call.line) for call in module.calls_named(*lasts))
     blocks = [module.at(index) for index, record in enumerate(module.module.blocks) if record.bases]
-    found.update((base.written, base.line) for block in blocks for base in block.bases)
+    elsewhere.update((base.written, base.line) for block in blocks for base in block.bases)
     for call in module.calls_named("isinstance", "issubclass"):
         names = {part.written for value in call.args[1:] for part in (value, *value.items)}
-        found.update((name, line) for name in names for line in range(call.line, call.span.end_line + 1))
-    return found
+        elsewhere.update((name, line) for name in names for line in range(call.line, call.span.end_line + 1))
+    return elsewhere

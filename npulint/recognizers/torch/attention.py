@@ -102,13 +102,19 @@ def softmax_shapes(function: Scope) -> list[FusibleCode]:
             return [fact, *(_masked(fact.call) if fact.returned == "yes" else [])]
     if "softmax" not in function.qualname.lower():
         return []
-    softmaxes = [one.call for one in operations_of_calls(function) if one.op == "softmax"]
+    softmaxes = [
+        operations_of_call.call
+        for operations_of_call in operations_of_calls(function)
+        if operations_of_call.op == "softmax"
+    ]
     return [fact for call in softmaxes if call is not None for fact in _masked(call)]
 
 
 def _products(function: Scope) -> Iterator[Operation]:
     """The products of tensors in a function: calls and ``@``."""
-    yield from (one for one in operations_of_calls(function) if one.op in _PRODUCTS)
+    yield from (
+        operations_of_call for operations_of_call in operations_of_calls(function) if operations_of_call.op in _PRODUCTS
+    )
     for place in expressions(function, "matmul"):
         if place.scope.function is function:
             yield Operation("matmul", place.expression.operands())
@@ -172,12 +178,12 @@ def _of_queries_and_keys(product: Operation) -> bool:
 def _returned(softmax: CallSite, weights: Trace) -> Certainty:
     """Whether the weights of a softmax leave its function."""
     function = softmax.scope.routine
-    bound = [one.target for one in function.local_assignments if one.value.call == softmax]
+    bound = [assignment.target for assignment in function.local_assignments if assignment.value.call == softmax]
     names = {name for name in (*weights.names, *bound) if "." not in name and "[" not in name}
     answers = {_given_away(value, function, names, softmax) for value in function.returns}
-    for one in function.local_assignments:
-        if "." in one.target and _holds(one.value, names, softmax):
-            answers.add("yes" if one.scope is function else "maybe")
+    for local_assignment in function.local_assignments:
+        if "." in local_assignment.target and _holds(local_assignment.value, names, softmax):
+            answers.add("yes" if local_assignment.scope is function else "maybe")
     for call in function.calls:
         if any(_holds(value, names, softmax) for value in call.args) and call_operation(call).op.startswith("self:"):
             answers.add("yes" if call.scope is function else "maybe")
@@ -193,7 +199,7 @@ def _given_away(value: Expr, function: Scope, names: set[str], softmax: CallSite
     if not held:
         return "no"
     sure = len(parts) == 1 and value.scope is function and not held[0].operator
-    emptied = any(one.is_literal and one.literal is None for name in names for one in assigned_before(name, value))
+    emptied = any(expr.is_literal and expr.literal is None for name in names for expr in assigned_before(name, value))
     return "yes" if sure and not emptied else "maybe"
 
 
@@ -207,10 +213,10 @@ def _holds(value: Expr, names: set[str], softmax: CallSite) -> bool:
 
 def _masked(softmax: CallSite) -> list[FusibleCode]:
     """The fact for a softmax of scaled values with a boolean mask; none for other softmaxes."""
-    found = call_operation(softmax)
-    if not found.inputs or not _over_last(found):
+    operation = call_operation(softmax)
+    if not operation.inputs or not _over_last(operation):
         return []
-    filled = trace(found.inputs[0], _COPIES, frozenset(("masked_fill",)))
+    filled = trace(operation.inputs[0], _COPIES, frozenset(("masked_fill",)))
     if filled is None or filled.input is None:
         return []
     scaled = trace(filled.input, _COPIES, frozenset(("mul", "div")))

@@ -76,7 +76,7 @@ def mask_sides(mask: Expr) -> tuple[int, int] | None:
     if made is None or made.op not in _TRIANGLES or inner is None or inner.op != "ones":
         return None
     sizes = inner.inputs[0].items if len(inner.inputs) == 1 and inner.inputs[0].is_display else inner.inputs
-    known = [one.single for one in sizes[-2:]]
+    known = [size.single for size in sizes[-2:]]
     if len(known) != 2 or not all(isinstance(one, int) for one in known):
         return None
     return int(str(known[0])), int(str(known[1]))
@@ -86,7 +86,7 @@ def _kept(mask: Expr) -> Expr:
     """What is assigned to a mask that is kept in an attribute or a global name; else the mask itself."""
     if not mask.written or made_by(mask) is not None:
         return mask
-    values = [one.value for one in mask.assignments]
+    values = [assignment.value for assignment in mask.assignments]
     return values[0] if len(values) == 1 else mask
 
 

@@ -77,7 +77,7 @@ class Backend(PlaceFact):
     @attribute
     def npu_branch(self) -> bool:
         """Whether its condition has an alternative branch for the NPU."""
-        return any(has_npu_branch(one) for one in self.scope.ancestors if one.kind in BRANCHES)
+        return any(has_npu_branch(ancestor) for ancestor in self.scope.ancestors if ancestor.kind in BRANCHES)
 
     @attribute
     def device_specific(self) -> bool:
@@ -101,13 +101,17 @@ def process_groups(call: CallSite) -> list[Backend]:
     """The backends with which a call may initialise a process group, at the places where they are written."""
     origins = _started(call)
     siblings = [
-        one for other in call.scope.calls_named(call.name.rpartition(".")[2]) for one in _started(other, call.name)
+        backend_origin
+        for other in call.scope.calls_named(call.name.rpartition(".")[2])
+        for backend_origin in _started(other, call.name)
     ]
     runs = surroundings_of(call.scope).active
-    found = [_backend(one, call.name, runs, [*origins, *siblings]) for one in origins if not one.offered]
+    backends = [_backend(origin, call.name, runs, [*origins, *siblings]) for origin in origins if not origin.offered]
     size = call.argument("world_size", 3) if call.last == "init_process_group" else None
     return (
-        [msgspec.structs.replace(one, alone=True) for one in found] if size is not None and size.literal == 1 else found
+        [msgspec.structs.replace(backend, alone=True) for backend in backends]
+        if size is not None and size.literal == 1
+        else backends
     )
 
 
@@ -115,8 +119,8 @@ def process_groups(call: CallSite) -> list[Backend]:
 def settings(call: CallSite) -> list[Backend]:
     """The backends in settings: ``dict(backend="nccl")``."""
     here = BackendOrigin("config", call.scope, call.span)
-    origins = [found for key, value in call.record.keywords if key in _KEYS for found in _texts(call.expr(value), here)]
-    return [_backend(one, call.name, None, origins) for one in origins]
+    origins = [text for key, value in call.record.keywords if key in _KEYS for text in _texts(call.expr(value), here)]
+    return [_backend(origin, call.name, None, origins) for origin in origins]
 
 
 def _started(call: CallSite, name: str = "") -> list[BackendOrigin]:
@@ -155,7 +159,7 @@ def _origins(value: Expr, here: BackendOrigin) -> list[BackendOrigin]:
     call = value.call
     if call is not None:
         return list(_of_result(call, here))
-    return [found for one in value.alternatives for found in _origins(one, here)]
+    return [origin for alternative in value.alternatives for origin in _origins(alternative, here)]
 
 
 def _of_result(call: CallSite, here: BackendOrigin) -> Iterator[BackendOrigin]:
@@ -164,7 +168,7 @@ def _of_result(call: CallSite, here: BackendOrigin) -> Iterator[BackendOrigin]:
         passed = call.args[1:2]
         offered = msgspec.structs.replace(here, offered=True)
         tables = [] if call.receiver is None else call.receiver.displays
-        yield from (found for table in tables for _, one in table.entries for found in _origins(one, offered))
+        yield from (origin for table in tables for _, one in table.entries for origin in _origins(one, offered))
     elif call.last in ("lower", "strip") and call.written:
         passed = [] if call.receiver is None else [call.receiver]
     elif call.name in ("getattr", "str"):
@@ -174,16 +178,16 @@ def _of_result(call: CallSite, here: BackendOrigin) -> Iterator[BackendOrigin]:
             line = returned.line - 1  # results are evaluated after their line
             yield from _origins(returned, BackendOrigin("assigned", returned.scope, Span.at(line)))
         return
-    for one in passed:
-        yield from _origins(one, here)
+    for expr in passed:
+        yield from _origins(expr, here)
 
 
 def _of_name(value: Expr, here: BackendOrigin) -> Iterator[BackendOrigin]:
     assignments = value.assignments
     known = [(one, _origins(one.value, _assigned(one))) for one in assignments]
     unknown = [one for one, origins in known if not origins and value.written not in one.value.written_names]
-    for one, origins in known:
-        replaced = any(one.line < other.line and other.scope is not one.scope for other in unknown)
+    for assignment, origins in known:
+        replaced = any(assignment.line < other.line and other.scope is not assignment.scope for other in unknown)
         yield from (msgspec.structs.replace(it, replaced=it.replaced or replaced) for it in origins)
     if any(one.line < value.line and value.scope.is_inside(one.scope) for one in assignments):
         return
@@ -201,17 +205,17 @@ def _of_options(value: Expr) -> list[BackendOrigin]:
     options = options_named(value.context, last) if holder else []
     if not options:
         return []
-    own = [one for one in options if one.scope.module is value.module]
-    found = [
+    own = [option for option in options if option.scope.module is value.module]
+    backend_origins = [
         text for one in own or options for text in _origins(one.default, BackendOrigin("option", one.scope, one.span))
     ]
-    for one in own or options:
-        offered = BackendOrigin("option", one.scope, one.span, offered=True)
-        found += [text for choice in one.choices for text in _texts(choice, offered)]
+    for option_place in own or options:
+        offered = BackendOrigin("option", option_place.scope, option_place.span, offered=True)
+        backend_origins += [text for choice in option_place.choices for text in _texts(choice, offered)]
     launched = BackendOrigin("launcher", options[0].scope, options[0].span)
     for text in value.context.options.launched(last, value.module):
-        found += _texts(value.sibling(Const(text)), launched)
-    return found
+        backend_origins += _texts(value.sibling(Const(text)), launched)
+    return backend_origins
 
 
 def _of_parameter(value: Expr) -> Iterator[BackendOrigin]:
@@ -220,9 +224,9 @@ def _of_parameter(value: Expr) -> Iterator[BackendOrigin]:
     if function is None:
         return
     passed = function.passed(value.written)
-    for call, one in passed:
-        if one is not None:
-            yield from _origins(one, BackendOrigin("literal", call.scope, call.span))
+    for call, expr in passed:
+        if expr is not None:
+            yield from _origins(expr, BackendOrigin("literal", call.scope, call.span))
     left_out = any(one is None and not call.starred for call, one in passed)
     default = function.default(value.written)
     if default is not None and (left_out or not passed):
@@ -233,14 +237,14 @@ def _of_parameter(value: Expr) -> Iterator[BackendOrigin]:
 @once
 def _set_in_configuration(context: Context) -> dict[str, list[BackendOrigin]]:
     """From the last segment of a name or key to the backends that the project assigns to it (``cfg.DIST_BACKEND``)."""
-    found: dict[str, list[BackendOrigin]] = {}
+    configuration: dict[str, list[BackendOrigin]] = {}
     for assignment in (one for module in module_scopes(context) for one in module.assignments):
         entries = [(key.text, value) for key, value in assignment.value.entries if key is not None]
         for key, value in ((assignment.target.rpartition(".")[2], assignment.value), *entries):
             if "backend" in key.lower():
                 here = msgspec.structs.replace(_assigned(assignment), source="config")
-                found.setdefault(key, []).extend(_texts(value, here))
-    return found
+                configuration.setdefault(key, []).extend(_texts(value, here))
+    return configuration
 
 
 def _assigned(assignment: AssignmentSite) -> BackendOrigin:

@@ -28,7 +28,7 @@ def scaled(call: CallSite) -> Scaled:
     block = scale_block(call.scope)
     if block is not None:
         return _in_block(call, block)
-    if any(one.name.endswith(".scale()") for one in _losses(call)):
+    if any(loss.name.endswith(".scale()") for loss in _losses(call)):
         return "scaler"
     return "unknown" if _is_scaled_otherwise(call) else "no"
 
@@ -53,9 +53,9 @@ def _asks_for_own_gradients(routine: Scope) -> bool:
     wanted = {one.written.rpartition(".")[0] for one in calls if one.last == "requires_grad_"}
     if not wanted:
         return False
-    values = [one.value for one in routine.assignments if one.scope.routine.block == routine.block]
-    for one in calls:
-        values += one.arguments if one.receiver is None else (one.receiver, *one.arguments)
+    values = [assignment.value for assignment in routine.assignments if assignment.scope.routine.block == routine.block]
+    for call in calls:
+        values += call.arguments if call.receiver is None else (call.receiver, *call.arguments)
     gradients = {f"{name}.grad" for name in wanted if name}
     return any(part.written in gradients for value in values for part in (value, *value.nested))
 
@@ -76,7 +76,11 @@ def _is_scaled_otherwise(call: CallSite) -> bool:
 
 def _conditions(scope: Scope) -> set[tuple[int, int]]:
     """The conditions around a block, identified by block and line."""
-    return {(one.record.parent, one.record.line) for one in scope.ancestors if one.kind in ("if", "else")}
+    return {
+        (ancestor.record.parent, ancestor.record.line)
+        for ancestor in scope.ancestors
+        if ancestor.kind in ("if", "else")
+    }
 
 
 def scale_block(scope: Scope) -> Scope | None:
@@ -98,7 +102,7 @@ def _in_block(call: CallSite, block: Scope) -> Literal["apex", "bypassed"]:
     binds = call.module.code.assignments
     names = {bind.target for bind in binds if bind.value == block.test.value and not bind.target.startswith("[")}
     arguments = [value.written for value in context.args[:1] if value.written]
-    return "bypassed" if all(one.written in arguments and one.written not in names for one in losses) else "apex"
+    return "bypassed" if all(loss.written in arguments and loss.written not in names for loss in losses) else "apex"
 
 
 def _losses(call: CallSite) -> list[Expr]:

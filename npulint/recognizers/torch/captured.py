@@ -86,23 +86,23 @@ class _Region(msgspec.Struct, frozen=True):
 def _captured(context: Context) -> tuple[_Region, ...]:
     """The code that captures a graph, and the project's functions that it surely calls."""
     modules = module_scopes(context)
-    regions = [one for module in modules for one in _capturing(module)]
+    regions = [region for module in modules for region in _capturing(module)]
     if not any(module.assignments_to(*_KEPT_IN_GRAPHS) for module in modules):
-        regions += [one for module in modules for one in _compiled(module)]
-    found = dict.fromkeys(regions)
+        regions += [region for module in modules for region in _compiled(module)]
+    captured = dict.fromkeys(regions)
     reached = regions
     for _ in range(_DEPTH):
         called = (_Region(target, compiled=region.compiled) for region in reached for target in _called_in(region))
-        reached = [one for one in dict.fromkeys(called) if one not in found]
-        found |= dict.fromkeys(reached)
-    return tuple(found)
+        reached = [fromkey for fromkey in dict.fromkeys(called) if fromkey not in captured]
+        captured |= dict.fromkeys(reached)
+    return tuple(captured)
 
 
 def _capturing(module: Scope) -> Iterator[_Region]:
     """The code of a file that captures a graph, and the functions that it passes for that."""
     if module.calls_named("graph"):
-        blocks = ((one, one.test.call) for one in module.blocks_of("with"))
-        yield from (_Region(one) for one, made in blocks if made is not None and made.name in _CAPTURES)
+        blocks = ((scope, scope.test.call) for scope in module.blocks_of("with"))
+        yield from (_Region(scope) for scope, made in blocks if made is not None and made.name in _CAPTURES)
     ends = module.calls_named("capture_end")
     for begin in module.calls_named("capture_begin") if ends else ():
         after = (one.line for one in ends if one.scope == begin.scope and one.line > begin.line and _same(one, begin))
@@ -111,27 +111,27 @@ def _capturing(module: Scope) -> Iterator[_Region]:
             yield _Region(begin.scope, begin.line, end)
     for call in module.calls_named("make_graphed_callables"):
         passed = call.argument("callables", 0) if call.name in _GRAPHED else None
-        targets = (_run_by(one) for one in passed.items or [passed]) if passed is not None else ()
-        yield from (_Region(one) for one in targets if one is not None)
+        targets = (_run_by(expr) for expr in passed.items or [passed]) if passed is not None else ()
+        yield from (_Region(target) for target in targets if target is not None)
 
 
 def _compiled(module: Scope) -> Iterator[_Region]:
     """The functions that a file compiles for graphs of the NPU, without permission to break them."""
     calls = [call for call in module.calls_named("compile") if call.name == "torch.compile" and _is_one_graph(call)]
     passed = (call.argument("model", 0) for call in calls)
-    targets = [None if one is None else _run_by(one) for one in passed]
+    targets = [None if expr is None else _run_by(expr) for expr in passed]
     if calls:
-        targets += [one for one in module.blocks_of("function") if any(d.call in calls for d in one.decorators)]
-    yield from (_Region(one, compiled=True) for one in targets if one is not None)
+        targets += [scope for scope in module.blocks_of("function") if any(d.call in calls for d in scope.decorators)]
+    yield from (_Region(target, compiled=True) for target in targets if target is not None)
 
 
 def _is_one_graph(call: CallSite) -> bool:
     """Whether a call of torch.compile demands a single graph, which is then captured on the NPU."""
-    whole, backend, mode = (call.argument(name) for name in ("fullgraph", "backend", "mode"))
-    made = () if backend is None else (one.last for one in backend.sites)
+    expr, backend, mode = (call.argument(name) for name in ("fullgraph", "backend", "mode"))
+    made = () if backend is None else (site.last for site in backend.sites)
     captured = backend is not None and (backend.single in _BACKENDS or "get_npu_backend" in made)
     captured = captured or (mode is not None and mode.single in _MODES)
-    return captured and whole is not None and whole.single is True
+    return captured and expr is not None and expr.single is True
 
 
 def _same(one: CallSite, other: CallSite) -> bool:
@@ -145,8 +145,8 @@ def _run_by(called: Expr) -> Scope | None:
     functions: list[Scope | None] = [*called.functions] or [
         None if one is None else one.definition("forward") for one in classes
     ]
-    found = functions[0] if len(functions) == 1 else None
-    return found if found is not None and found.kind == "function" else None
+    scope = functions[0] if len(functions) == 1 else None
+    return scope if scope is not None and scope.kind == "function" else None
 
 
 def _classes(value: Expr, depth: int) -> Iterator[Scope | None]:
@@ -162,13 +162,13 @@ def _called_in(region: _Region) -> list[Scope]:
     """The project's functions that a region surely calls."""
     calls = (call for call in region.scope.routine.calls if _surely_runs(call.scope, call.line, region))
     targets = (_target(call) for call in calls)
-    return [one for one in targets if one is not None and one.kind == "function"]
+    return [target for target in targets if target is not None and target.kind == "function"]
 
 
 def _target(call: CallSite) -> Scope | None:
     """The project's function that a call runs: of a class its ``__init__``, of a module its ``forward``."""
-    found = call.target
-    return _run_by(call.callee) if found is None or call.name.endswith("()") else found.called_block
+    scope = call.target
+    return _run_by(call.callee) if scope is None or call.name.endswith("()") else scope.called_block
 
 
 def _surely_runs(scope: Scope, line: int, region: _Region) -> bool:
@@ -225,8 +225,8 @@ def _is_made_here(value: Expr) -> bool:
         return any(map(_is_made_here, operands))
     if not value.written or "." in value.written:
         return False
-    made = [one.value.call for one in value.assignments if one.scope == value.scope]
-    return bool(made) and all(one is not None and _is_network(one) for one in made)
+    made = [assignment.value.call for assignment in value.assignments if assignment.scope == value.scope]
+    return bool(made) and all(call is not None and _is_network(call) for call in made)
 
 
 def _is_network(call: CallSite) -> bool:

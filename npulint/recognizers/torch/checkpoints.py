@@ -13,7 +13,7 @@ _READERS = frozenset(("items", "keys", "values", "get", "pop", "copy"))
 def content(load: CallSite) -> Literal["state", "other"]:
     """``state`` if the code takes entries from the result of a call or loads it into a model, else ``other``."""
     result = load.result.value
-    names = {one.target for one in load.scope.assignments if one.record.value == result}
+    names = {assignment.target for assignment in load.scope.assignments if assignment.record.value == result}
 
     def is_loaded(value: Expr | None) -> bool:
         return value is not None and (value.written in names or value.value == result)
@@ -24,7 +24,7 @@ def content(load: CallSite) -> Literal["state", "other"]:
         if call.written and "load_state" in call.last and any(is_loaded(value) for value in call.args[:1]):
             return "state"
     lookups = operations(load.scope, "[]", "in", "not in")
-    return "state" if any(is_loaded(_searched(one)) for one in lookups) else "other"
+    return "state" if any(is_loaded(_searched(lookup)) for lookup in lookups) else "other"
 
 
 def _searched(value: Expr) -> Expr | None:

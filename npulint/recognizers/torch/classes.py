@@ -50,7 +50,11 @@ _LOOKUPS = ("getattr", "globals")
 def _is_lookup(call: CallSite) -> bool:
     code = call.module.code
     if call.last == "globals":
-        return not any(one.line == call.line and one.target.endswith("]") for one in code.assignments)
+        return not any(
+            assignment.line == call.line and assignment.target.endswith("]") for assignment in code.assignments
+        )
     if len(call.args) < 2 or call.args[1].is_literal or not call.args[0].written:
         return False
-    return call.args[0].written in {one.alias or one.name or one.module for one in code.imports}
+    return call.args[0].written in {
+        import_record.alias or import_record.name or import_record.module for import_record in code.imports
+    }

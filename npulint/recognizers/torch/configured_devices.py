@@ -80,13 +80,17 @@ def configured_devices(module: Scope) -> Iterator[ConfiguredDevice]:
 
 def _texts(value: Expr) -> list[FileText]:
     """The texts of files that an expression may be."""
-    found = [text for one in loaded(value) for text in _placed(one)]
+    file_texts = [text for expr in loaded(value) for text in _placed(expr)]
     under = value.context.held_under
-    if found or under is None:
-        return found
-    values = [one.value for one in value.assignments] if value.written and "." not in value.written else [value]
+    if file_texts or under is None:
+        return file_texts
+    values = (
+        [assignment.value for assignment in value.assignments]
+        if value.written and "." not in value.written
+        else [value]
+    )
     keys = [key for key in map(_keys, values) if key]
-    return [text for one in keys for text in under(one) if isinstance(text, FileText)]
+    return [text for key in keys for text in under(key) if isinstance(text, FileText)]
 
 
 def _of_same_name(value: Expr) -> list[FileText]:
@@ -110,7 +114,7 @@ def _placed(value: Expr) -> list[FileText]:
     if isinstance(value.value, FileText):
         return [value.value]
     operands = value.value.operands if isinstance(value.value, Op) and value.value.op == "if" else ()
-    return [one for one in operands if isinstance(one, FileText)]
+    return [operand for operand in operands if isinstance(operand, FileText)]
 
 
 def _keys(value: Expr) -> tuple[str, ...]:
@@ -144,4 +148,4 @@ def _step(value: Expr) -> tuple[Expr | None, str]:
 def _is_loaded(value: Expr) -> bool:
     """Whether a value is what a call loads from a file."""
     sites = value.sites
-    return bool(sites) and all(_LOADERS.search(one.name) for one in sites)
+    return bool(sites) and all(_LOADERS.search(site.name) for site in sites)

@@ -69,7 +69,7 @@ def _is_only_read(loader: CallSite, target: str) -> bool:
 
 def _iterated(value: Expr) -> list[str]:
     """The names that a loop iterates over, directly or through ``enumerate``, ``tqdm`` and the like."""
-    return [one.written for one in ([value] if value.call is None else value.call.args)]
+    return [expr.written for expr in ([value] if value.call is None else value.call.args)]
 
 
 def purposes_of_callers(loader: CallSite) -> set[str]:
@@ -93,11 +93,11 @@ def _purpose_of_caller(caller: CallSite) -> Literal["train", "evaluate", ""]:
 @once_per_file
 def _assigned_results(module: Scope) -> dict[int, str]:
     """The targets that the results of calls are assigned to, also as elements of a display, by index of the call."""
-    found: dict[int, str] = {}
+    results: dict[int, str] = {}
     for assignment in module.assignments:
         for index, target in _results(assignment.value, assignment.target):
-            found.setdefault(index, target)
-    return found
+            results.setdefault(index, target)
+    return results
 
 
 @walker(depth=6, otherwise=list)
@@ -108,7 +108,7 @@ def _results(value: Expr, target: str) -> list[tuple[int, str]]:
     parts = [(part, target) for part in (*value.items, *value.operands())]
     for key, part in value.entries:
         parts.append((part, f"{target}[{key.literal if key is not None and key.is_literal else '*'}]"))
-    return [one for part, inner in parts for one in _results(part, inner)]
+    return [result for part, inner in parts for result in _results(part, inner)]
 
 
 def _of_dataset(dataset: Expr | None) -> Literal["train", "evaluate", ""]:
@@ -148,7 +148,7 @@ def _of_conditions(scope: Scope) -> Literal["train", "evaluate", ""]:
 def _of_test(test: Expr) -> Literal["train", "evaluate", ""]:
     if test.written:
         return named_purpose(test.written.rpartition(".")[2])
-    texts = [one.text for one in test.operands("==") if isinstance(one.literal, str)]
+    texts = [operand.text for operand in test.operands("==") if isinstance(operand.literal, str)]
     return named_purpose(texts[0]) if len(texts) == 1 else ""
 
 
@@ -163,8 +163,8 @@ def sharing(sampler: Expr) -> Sharing:
         return "distributed"
     if words:
         return "unknown" if "unknown" in words else "other"
-    known = sampler.known
-    return "none" if known.exact and known.values == (None,) else "unknown"
+    values = sampler.known
+    return "none" if values.exact and values.values == (None,) else "unknown"
 
 
 def _sharing_of(made: CallSite) -> Sharing:

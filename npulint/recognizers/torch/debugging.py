@@ -108,7 +108,7 @@ class DebugAid(CallFact):
     def reads(self) -> bool:
         """Whether the function of a hook prints, saves or fetches its arguments."""
         hook = self.call.argument("hook", 0) if self.what == "hook" else None
-        return hook is not None and any(call.last in _READS for one in hook.functions for call in one.calls)
+        return hook is not None and any(call.last in _READS for function in hook.functions for call in function.calls)
 
 
 @fact_kind("device_option")
@@ -179,14 +179,18 @@ def _is_optional(call: CallSite) -> bool:
     enabled = call.argument("enabled", 0 if call.name == _AUTOGRAD_PROFILER else -1)
     if enabled is not None and enabled.value != Const(True):
         return True
-    chosen = [one.value for one in call.scope.assignments if one.line <= call.line <= one.record.end_line]
+    chosen = [
+        assignment.value
+        for assignment in call.scope.assignments
+        if assignment.line <= call.line <= assignment.record.end_line
+    ]
     chosen += [block.test for block in call.scope.blocks_of("with") if block.record.line == call.line]
-    return any(part.value == call.result.value for one in chosen for part in one.operands("if", "and", "or"))
+    return any(part.value == call.result.value for expr in chosen for part in expr.operands("if", "and", "or"))
 
 
 def _places(call: CallSite) -> list[Scope]:
     """The blocks of a call, and of the calls of ``start`` on its result."""
-    names = {one.target for one in call.scope.assignments if one.record.value == call.result.value}
+    names = {assignment.target for assignment in call.scope.assignments if assignment.record.value == call.result.value}
     starts = call.scope.calls_named("start", "__enter__") if names else []
     return [call.scope, *(start.scope for start in starts if start.written.rpartition(".")[0] in names)]
 

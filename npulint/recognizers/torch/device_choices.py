@@ -34,7 +34,7 @@ def choice_of(name: str) -> str:
 @once_per_file
 def _compared_with_npu(module: Scope) -> frozenset[tuple[int, str]]:
     """The customary names of devices that a file compares with the NPU, each with the block of the function around."""
-    found = ((one.scope, name) for one in operations(module, *_COMPARING) for name in _subjects(one))
+    found = ((operation.scope, name) for operation in operations(module, *_COMPARING) for name in _subjects(operation))
     return frozenset((scope.routine.block, name) for scope, name in found if is_device_name(_KIND.sub("", name)))
 
 
@@ -42,7 +42,7 @@ def _subjects(comparison: Expr) -> Iterator[str]:
     """The names that a comparison compares with a text for the NPU."""
     left, right = comparison.operands()
     for subject, other in ((left, right), (right, left)):
-        if subject.written and any(_NPU.search(one.text) for one in (*other.items, other)):
+        if subject.written and any(_NPU.search(expr.text) for expr in (*other.items, other)):
             yield subject.written
 
 

@@ -51,7 +51,7 @@ def is_spared(scope: Scope, line: int, question: Expr | None = None) -> bool:
     if question is not None and (_is_named_for_cuda(scope) or (decided and not any(map(decides, decided)))):
         return True
     outside = decided[0].parent or scope if decided else scope
-    branches = [one for one in outside.ancestors if one.kind in BRANCHES and _is_for_cuda(one)]
+    branches = [ancestor for ancestor in outside.ancestors if ancestor.kind in BRANCHES and _is_for_cuda(ancestor)]
     if branches:
         return not any(map(decides, branches))
     return npu_server(scope.context).runs(outside, line) == "no" or _only_watches(scope, line)
@@ -69,18 +69,20 @@ def _only_watches(scope: Scope, line: int) -> bool:
 def _watches_since(function: Scope) -> int | None:
     """The line of the question for CUDA after which a function, which ends there without it, only looks at the
     devices; None if there is none, or it does more."""
-    if any(not one.is_literal or one.literal is not None for one in function.returns):
+    if any(not expr.is_literal or expr.literal is not None for expr in function.returns):
         return None
-    first = [one for one in branches_in(function).get(function.block, []) if one.kind == "if"]
-    asking = [one for one in first if not needs_presence(one) and any(map(_CUDA.search, words(one.test)))]
-    asked = [one.record.line for one in asking if "return" in _leaves(one)]
+    first = [scope for scope in branches_in(function).get(function.block, []) if scope.kind == "if"]
+    asking = [scope for scope in first if not needs_presence(scope) and any(map(_CUDA.search, words(scope.test)))]
+    asked = [scope.record.line for scope in asking if "return" in _leaves(scope)]
     if not asked:
         return None
     since = min(asked)
     calls, assignments = _within(function)
-    calls = [one for one in calls if one.target is None or not one.target.is_inside(function)]  # these are looked into
-    looking = (_is_idle_call(one) or _LOOKS.search(one.name) for one in calls if one.line > since)
-    only = all(looking) and all("." not in one.target for one in assignments if one.line > since)
+    calls = [
+        call for call in calls if call.target is None or not call.target.is_inside(function)
+    ]  # these are looked into
+    looking = (_is_idle_call(call) or _LOOKS.search(call.name) for call in calls if call.line > since)
+    only = all(looking) and all("." not in assignment.target for assignment in assignments if assignment.line > since)
     return since if only else None
 
 
@@ -97,21 +99,23 @@ def _is_named_for_cuda(scope: Scope) -> bool:
 @memoized(meanwhile=lambda: True)
 def decides(branch: Scope) -> bool:
     """Whether it matters on an NPU server that an ``if`` or ``else`` block for CUDA does not run there."""
-    twins = [one for one in _beside(branch) if one.record.line == branch.record.line and one.test == branch.test]
+    twins = [
+        scope for scope in _beside(branch) if scope.record.line == branch.record.line and scope.test == branch.test
+    ]
     if asks_npu(branch.test) or has_npu_branch(branch) or _is_beside_npu_test(branch):
         return False
-    lost = [one for one in twins if needs_presence(one)]
-    instead = [one for one in twins if not needs_presence(one)]
+    lost = [twin for twin in twins if needs_presence(twin)]
+    instead = [twin for twin in twins if not needs_presence(twin)]
     if _counts_devices(branch.test):
-        return any(call.last in _STARTS for one in lost for call in _within(one)[0])
-    return not (all(map(_is_idle, lost)) and all(_is_idle(one, goes_on=True) for one in instead))
+        return any(call.last in _STARTS for scope in lost for call in _within(scope)[0])
+    return not (all(map(_is_idle, lost)) and all(_is_idle(scope, goes_on=True) for scope in instead))
 
 
 def stops_without(question: Expr) -> bool:
     """Whether all that a question for CUDA decides is whether the program stops, and it stops if there is none:
     ``if device.type != "cuda": raise …``."""
     decided = _decided_by(question)
-    asked = (one.test.value == question.value and question.operator in _OTHERWISE for one in decided)
+    asked = (scope.test.value == question.value and question.operator in _OTHERWISE for scope in decided)
     return bool(decided) and all(asked) and all(map(_only_raises, decided))
 
 
@@ -146,14 +150,14 @@ def _is_for_cuda(branch: Scope) -> bool:
 def _is_beside_npu_test(branch: Scope) -> bool:
     """Whether the block that a branch stands in also asks for the NPU, and not only to check that there is one."""
     around = branch.parent
-    others = (one for one in _npu_tests(branch) if around is not None and one.is_inside(around))
-    return any(not _is_idle(one) or _is_idle(branch) for one in others)
+    others = (npu_test for npu_test in _npu_tests(branch) if around is not None and npu_test.is_inside(around))
+    return any(not _is_idle(other) or _is_idle(branch) for other in others)
 
 
 def asks_npu_here(scope: Scope) -> bool:
     """Whether the function around a block only seeds generators and sets flags, and has a branch for the NPU."""
     function = scope.function
-    if function is None or not any(one.function is function for one in _npu_tests(scope)):
+    if function is None or not any(npu_test.function is function for npu_test in _npu_tests(scope)):
         return False
     return all(_is_idle_call(call) or _SEEDS.search(call.written) for call in function.calls)
 
@@ -163,7 +167,7 @@ def _npu_tests(module: Scope) -> list[Scope]:
     """The ``if`` blocks of a file whose conditions ask for the NPU."""
     if not module.module.code.npu:
         return []
-    return [one for one in module.blocks_of("if") if asks_npu(one.test)]
+    return [scope for scope in module.blocks_of("if") if asks_npu(scope.test)]
 
 
 def _beside(branch: Scope) -> list[Scope]:
@@ -176,11 +180,11 @@ def _decided_by(question: Expr) -> list[Scope]:
     scope: Scope | None = question.scope
     while scope is not None:
         near = branches_in(scope).get(scope.block, [])
-        found = [one for one in near if one.kind == "if" and _stands_in(question, one.test)]
-        if found or scope.kind not in BRANCHES or question.line - scope.record.line > _LONG:
+        scopes = [one for one in near if one.kind == "if" and _stands_in(question, one.test)]
+        if scopes or scope.kind not in BRANCHES or question.line - scope.record.line > _LONG:
             break
         scope = scope.parent  # the second operand of ``and`` stands in a block of its own
-    return found
+    return scopes
 
 
 def _stands_in(question: Expr, condition: Expr) -> bool:
@@ -205,7 +209,7 @@ def _within(block: Scope) -> tuple[list[CallSite], list[AssignmentSite]]:
 
 def _is_idle(block: Scope, goes_on: bool = False) -> bool:
     """Whether a block does nothing that a run on the NPU needs; `goes_on`: it neither raises nor returns either."""
-    if any(one.kind in ("function", "class") for one in blocks_inside(block)):
+    if any(scope.kind in ("function", "class") for scope in blocks_inside(block)):
         return False
     leaving = ("return", "break", "continue", "raise") if goes_on else ("return", "break", "continue")
     if any(one.kind in leaving for one in exits_inside(block)):

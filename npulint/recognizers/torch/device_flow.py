@@ -62,7 +62,7 @@ def gives_device(function: Scope) -> bool:
 @once
 def _holders(context: Context) -> _Holders:
     """All names of a project whose values go to devices."""
-    found = _Holders(set(), set(), set())
+    holders = _Holders(set(), set(), set())
     modules = [module for module in module_scopes(context) if module.module.code.devices]
     queue = [value for module in modules for value in _used(module)]
     for value in queue:
@@ -70,21 +70,21 @@ def _holders(context: Context) -> _Holders:
             break
         queue += value.alternatives
         if value.written:
-            queue += _assigned(value, found)
-            queue += _passed(value, found)
+            queue += _assigned(value, holders)
+            queue += _passed(value, holders)
         target = None if value.call is None else value.call.target
-        if target is not None and target not in found.functions:
-            found.functions.add(target)
+        if target is not None and target not in holders.functions:
+            holders.functions.add(target)
             queue += target.returns
-    return found
+    return holders
 
 
 def _assigned(name: Expr, found: _Holders) -> list[Expr]:
     """Adds the assignments of a name; the values of those that are new."""
-    sites = {(one.scope.path, id(one.record)): one for one in name.assignments}
+    sites = {(assignment.scope.path, id(assignment.record)): assignment for assignment in name.assignments}
     fresh = sites.keys() - found.assignments
     found.assignments.update(fresh)
-    return [one.value for key, one in sites.items() if key in fresh]
+    return [assignment.value for key, assignment in sites.items() if key in fresh]
 
 
 def _passed(name: Expr, found: _Holders) -> list[Expr]:

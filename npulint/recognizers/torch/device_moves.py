@@ -47,8 +47,8 @@ def move_of_member(name: str) -> Move:
 def is_default_type(scope: Scope, span: Span) -> bool:
     """Whether an expression is the type that a call makes the default. No type of torch_npu can be it."""
     here = (span.line, span.column)
-    calls = (one.span for one in scope.calls if one.name == DEFAULT_TYPE)
-    return any((one.line, one.column) < here < (one.end_line, one.end_column) for one in calls)
+    calls = (call.span for call in scope.calls if call.name == DEFAULT_TYPE)
+    return any((call.line, call.column) < here < (call.end_line, call.end_column) for call in calls)
 
 
 def move_of_default_type(name: str) -> Move:
@@ -59,7 +59,11 @@ def move_of_default_type(name: str) -> Move:
 @once_per_file
 def has_kernels(module: Scope) -> bool:
     """Whether a file imports kernels built for CUDA, or has them compiled, which ``is_cuda`` may select."""
-    names = (name for one in module.module.code.imports for name in (one.module, f"{one.module}.{one.name}"))
+    names = (
+        name
+        for import_record in module.module.code.imports
+        for name in (import_record.module, f"{import_record.module}.{import_record.name}")
+    )
     if any(_KERNELS.search(name) for name in names if name != "torch.cuda"):
         return True
     given = (value for call in module.all_calls for value in (*call.args, *call.keywords.values()) if value.is_display)
@@ -69,7 +73,7 @@ def has_kernels(module: Scope) -> bool:
 def is_given_here(scope: Scope, name: str, line: int) -> bool:
     """Whether the code itself assigns the text of a CUDA device to a name, so that both change together; not an option
     that is another device by default."""
-    if any(_gives_device(name, one.value) for one in scope.named(name, line).assignments):
+    if any(_gives_device(name, assignment.value) for assignment in scope.named(name, line).assignments):
         return True
     holder, _, last = name.rpartition(".")
     options = options_named(scope.context, last) if holder else []
@@ -127,7 +131,11 @@ def _owners(context: Context) -> list[str]:
 def chooses_itself(scope: Scope) -> bool:
     """Whether a file distinguishes several devices: it also supports the NPU, or builds for CUDA. Renaming CUDA there
     would move one of its branches to two devices."""
-    imported = (name for one in scope.module.code.imports for name in (one.module, f"{one.module}.{one.name}"))
+    imported = (
+        name
+        for import_record in scope.module.code.imports
+        for name in (import_record.module, f"{import_record.module}.{import_record.name}")
+    )
     return _BUILDS in imported or knows_npu(scope)
 
 

@@ -51,11 +51,14 @@ def early_bindings(module: Scope) -> list[EarlyBinding]:
     early = _early(module.context).get(module.path)
     if not early or module.path.startswith(packages_under_adaptor(module.context)):
         return []
-    found = [(one, early.get((one.record.line, one.record.alias))) for one in imports(module)]
+    found = [
+        (import_place, early.get((import_place.record.line, import_place.record.alias)))
+        for import_place in imports(module)
+    ]
     return [
-        EarlyBinding(one.scope, one.span, one.name, entry)
-        for one, entry in found
-        if entry is not None and (entry == module.path or not _is_for_start(one))
+        EarlyBinding(import_place.scope, import_place.span, import_place.name, entry)
+        for import_place, entry in found
+        if entry is not None and (entry == module.path or not _is_for_start(import_place))
     ]
 
 
@@ -84,32 +87,36 @@ class _Executed(NamedTuple):
 def _early(context: Context) -> Early:
     """The imports executed before the patch, starting at modules that nothing imports or that are entry scripts."""
     modules = module_scopes(context)
-    found: Early = {}
+    early: Early = {}
     if not any(_patches(one) for module in modules for one in imports(module)):
-        return found
+        return early
     executed = {module.path: _executed(module) for module in modules}
     imported = {path for module in modules for one in imports(module) for path in _targets(one)}
     for module in modules:
         if module.path not in imported or module.module.main_guards:
             seen: list[ImportPlace] = []
             if _reaches_patch(module.path, executed, set(), seen):
-                for one in seen:
-                    found.setdefault(one.scope.path, {})[one.record.line, one.record.alias] = module.path
-    return found
+                for import_place in seen:
+                    early.setdefault(import_place.scope.path, {})[
+                        import_place.record.line, import_place.record.alias
+                    ] = module.path
+    return early
 
 
 def _executed(module: Scope) -> list[_Executed]:
     """The imports that a module executes, in order."""
-    found = []
-    for one in sorted(imports(module), key=lambda one: (one.record.line, one.record.column)):
-        if one.scope.function is None and not _is_for_type_checkers(one.scope):
-            found.append(_Executed(one, _targets(one), _patches(one), _keeps_original(one)))
-    return found
+    executed = []
+    for import_place in sorted(imports(module), key=lambda one: (one.record.line, one.record.column)):
+        if import_place.scope.function is None and not _is_for_type_checkers(import_place.scope):
+            executed.append(
+                _Executed(import_place, _targets(import_place), _patches(import_place), _keeps_original(import_place))
+            )
+    return executed
 
 
 def _targets(place: ImportPlace) -> list[str]:
     """The paths of the project modules that an import executes."""
-    return [one.path for one in place.scope.context.project.imported(place.scope.module, place.record)]
+    return [module.path for module in place.scope.context.project.imported(place.scope.module, place.record)]
 
 
 def _reaches_patch(path: str, executed: Mapping[str, list[_Executed]], done: set[str], seen: list[ImportPlace]) -> bool:

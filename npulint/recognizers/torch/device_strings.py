@@ -154,7 +154,7 @@ class CudaText(CudaUse, kw_only=True):
         if call is None:
             return True
         holders = (call, *map(self.scope.call, self.scope.module.derive(_takers).get(call.index, ())))
-        return not any(one.name.startswith(_ACCELERATORS) for one in holders)
+        return not any(holder.name.startswith(_ACCELERATORS) for holder in holders)
 
     @property
     def may_be_key(self) -> bool:
@@ -300,9 +300,9 @@ def _placed(call: CallSite) -> Iterator[CudaText]:
     text = device_text(call.args[place]) if place < len(call.args) else ""
     if text:
         breaks: Flag = "no" if _is_switched_off(call) else "yes"
-        found = _argument(call, text, place, call.name, breaks, call.name)
-        found._parameter = computed_defaults(call.scope).get(call.index)
-        yield found
+        cuda_text = _argument(call, text, place, call.name, breaks, call.name)
+        cuda_text._parameter = computed_defaults(call.scope).get(call.index)
+        yield cuda_text
 
 
 def _is_switched_off(call: CallSite) -> bool:
@@ -358,18 +358,18 @@ def _is_chosen_npu(value: Expr) -> bool:
 @once
 def _chosen_npus(routine: Scope) -> set[str]:
     """The numbers, as written, of the NPUs that a function chooses."""
-    chosen = (one for one in routine.calls if one.name == "torch.npu.set_device")
-    return {one.args[0].written for one in chosen if one.args}
+    chosen = (call for call in routine.calls if call.name == "torch.npu.set_device")
+    return {call.args[0].written for call in chosen if call.args}
 
 
 def _takers(module: Module) -> dict[int, list[int]]:
     """From each call to the calls that take its very result as a positional argument."""
-    found: dict[int, list[int]] = {}
+    takers: dict[int, list[int]] = {}
     for index, call in enumerate(module.code.calls):
         for value in call.args:
             if isinstance(value, CallResult):
-                found.setdefault(value.call, []).append(index)
-    return found
+                takers.setdefault(value.call, []).append(index)
+    return takers
 
 
 def _option(call: CallSite) -> Iterator[CudaText]:
@@ -377,7 +377,7 @@ def _option(call: CallSite) -> Iterator[CudaText]:
     text = device_text(value) if value is not None else ""
     if value is None or not text:
         return
-    flags = [one.text for one in (*call.args, *(value for key, value in call.keywords.items() if key == "dest"))]
+    flags = [expr.text for expr in (*call.args, *(value for key, value in call.keywords.items() if key == "dest"))]
     names = [flag.lstrip("-").replace("-", "_") for flag in flags if flag]
     if ":" in text or any(map(is_device_name, names)):
         yield CudaText(
@@ -408,16 +408,16 @@ def _offers_npu(call: CallSite, names: list[str]) -> bool:
 
 def _assigned(module: Scope) -> Iterator[CudaText]:
     records = module.module.derive(_assignments_of_texts)
-    for one in (assignment_at(module.context, module.module, record) for record in records):
-        text = device_text(one.value)
-        if text and _is_for_device(one, text):
+    for assignment in (assignment_at(module.context, module.module, record) for record in records):
+        text = device_text(assignment.value)
+        if text and _is_for_device(assignment, text):
             yield CudaText(
-                one.scope,
-                one.span,
+                assignment.scope,
+                assignment.span,
                 text,
-                assignment=one,
-                _expression=one.value,
-                position=one.target,
+                assignment=assignment,
+                _expression=assignment.value,
+                position=assignment.target,
                 within="value",
                 breaks="yes",
             )
@@ -426,7 +426,7 @@ def _assigned(module: Scope) -> Iterator[CudaText]:
 def _assignments_of_texts(module: Module) -> list[Assignment]:
     """The assignments of a module whose values have a text that may be a device."""
     code = module.code
-    return [one for one in code.assignments if may_say_device(one.value, code)]
+    return [assignment for assignment in code.assignments if may_say_device(assignment.value, code)]
 
 
 def _is_for_device(assignment: AssignmentSite, text: str) -> bool:
@@ -460,8 +460,8 @@ def _defaults(module: Scope) -> Iterator[CudaText]:
 
 
 def _returned(module: Scope) -> Iterator[CudaText]:
-    for one in module.module.derive(_returned_texts):
-        value = module.at(one.block).expr(one.value, one.line)
+    for return_record in module.module.derive(_returned_texts):
+        value = module.at(return_record.block).expr(return_record.value, return_record.line)
         text = "" if value.is_display or value.is_dict else device_text(value)
         named = "device" in value.scope.qualname.rpartition(".")[2].lower()
         if text and (":" in text or named or gives_device(value.scope.routine)):
@@ -471,7 +471,7 @@ def _returned(module: Scope) -> Iterator[CudaText]:
 def _returned_texts(module: Module) -> list[Return]:
     """What functions of a module return that has a text that may be a device."""
     code = module.code
-    return [one for one in code.returns if may_say_device(one.value, code)]
+    return [return_record for return_record in code.returns if may_say_device(return_record.value, code)]
 
 
 def _line(value: Expr) -> Span:

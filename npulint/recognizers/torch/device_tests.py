@@ -260,7 +260,9 @@ def device_tests(module: Scope) -> Iterator[CudaUse]:
 def _of_attribute(place: ExpressionPlace) -> Iterator[CudaUse]:
     written = place.expression.dotted
     last = written.rpartition(".")[2]
-    if last == "is_cuda" and not any(one.target == written for one in place.scope.assignments_to("is_cuda")):
+    if last == "is_cuda" and not any(
+        assignment.target == written for assignment in place.scope.assignments_to("is_cuda")
+    ):
         yield IsCuda(place.scope, place.span, "is_cuda", _read=place.expression)
     elif last in _FIELDS and not (last == _FILLED and _may_be_filled(place.scope)):
         name = place.expression.name
@@ -298,7 +300,7 @@ def _of_comparison(place: ExpressionPlace) -> Iterator[CudaUse]:
 
 def _asks_cudnn(scope: Scope) -> bool:
     """Whether a function also tests whether cuDNN is there, whose functions it is about."""
-    return any(one.scope.routine.block == scope.routine.block for one in names_used(scope.at(0), _CUDNN))
+    return any(name_place.scope.routine.block == scope.routine.block for name_place in names_used(scope.at(0), _CUDNN))
 
 
 def _answers_cuda(subject: Expr) -> bool:
@@ -320,15 +322,15 @@ def _is_compared_with_npu(scope: Scope, subject: str, line: int) -> bool:
 @once_per_file
 def _npu_lines(module: Scope) -> dict[str, list[int]]:
     """The lines that compare something with the NPU, by what they compare."""
-    found: dict[str, list[int]] = defaultdict(list)
+    lines: dict[str, list[int]] = defaultdict(list)
     if not module.module.code.npu:
-        return found
+        return lines
     asserted = (part for place in expressions(module, "assert") for part in place.expression.nested)
-    for one in (*operations(module, *_COMPARISONS), *(part for part in asserted if part.operator in _COMPARISONS)):
-        for text, subject in permutations(one.operands(), 2):
+    for expr in (*operations(module, *_COMPARISONS), *(part for part in asserted if part.operator in _COMPARISONS)):
+        for text, subject in permutations(expr.operands(), 2):
             if subject.dotted and _has_npu(_texts(text)):
-                found[subject.dotted].append(one.line)
-    return found
+                lines[subject.dotted].append(expr.line)
+    return lines
 
 
 def _branches_of(test: Expr) -> list[Scope]:
@@ -339,7 +341,7 @@ def _branches_of(test: Expr) -> list[Scope]:
 
 @walker(depth=9, otherwise=bool)
 def _contains(value: Expr, part: Value) -> bool:
-    return value.value == part or any(_contains(one, part) for one in value.operands())
+    return value.value == part or any(_contains(operand, part) for operand in value.operands())
 
 
 def _texts(value: Expr) -> list[str]:
@@ -379,7 +381,7 @@ def _holds_choices(written: str) -> bool:
 def _use(call: CallSite) -> Literal["apart", "compared", "shown"]:
     """How a capability is used: apart, compared, or only shown."""
     result = call.result.value
-    names = {one.target for one in call.scope.assignments if one.record.value == result}
+    names = {assignment.target for assignment in call.scope.assignments if assignment.record.value == result}
     holders: list[Value] = [result, *(Ref(name) for name in names)]
     found = {_part_use(value, holders) for value in written_values(call.scope)}
     return "apart" if "apart" in found else "compared" if "compared" in found else "shown"
@@ -388,9 +390,9 @@ def _use(call: CallSite) -> Literal["apart", "compared", "shown"]:
 @walker(depth=9, otherwise=str)
 def _part_use(value: Expr, holders: list[Value]) -> str:
     operands = value.operands()
-    if any(one.value in holders for one in operands):
+    if any(operand.value in holders for operand in operands):
         if value.operator == "[]":
             return "apart"
         if value.operator in ("<", "<=", ">", ">=", "+", "-", "*"):
             return "compared"
-    return next((use for one in operands if (use := _part_use(one, holders))), "")
+    return next((use for operand in operands if (use := _part_use(operand, holders))), "")

@@ -34,7 +34,7 @@ def leaves(value: Expr, inner: bool = False, anywhere: bool = False) -> list[str
     operands = value.operands()
     if value.operator in _CHOICES:
         chosen = value.operands() if anywhere else _possible(value)
-        return [text for one in chosen for text in leaves(one, True, anywhere)]
+        return [text for expr in chosen for text in leaves(expr, True, anywhere)]
     if value.operator in ("+", "%", "join") and operands:
         return [f"{text}…" if value.operator == "+" else text for text in leaves(operands[0], True, anywhere)]
     call = value.call
@@ -111,7 +111,7 @@ def asks_cuda(value: Expr) -> bool:
     """Whether a condition depends on ``torch.cuda.is_available()``, also through names."""
     call = value.call
     if call is not None:
-        return call.name in AVAILABLE or any(asks_cuda(value.sibling(one)) for one in call.record.args)
+        return call.name in AVAILABLE or any(asks_cuda(value.sibling(argument)) for argument in call.record.args)
     if value.written:
-        return any(asks_cuda(one.value) for one in value.assignments[:4])
+        return any(asks_cuda(assignment.value) for assignment in value.assignments[:4])
     return any(map(asks_cuda, value.operands()))

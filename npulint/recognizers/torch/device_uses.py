@@ -122,9 +122,24 @@ class CudaUse(PlaceFact, eq=False, dict=True):
     @property
     def _assertion(self) -> Expr | None:
         here = (self.span.line, self.span.column)
-        around = (one for one in _assertions(self.scope) if one.span.line <= here[0] <= one.span.end_line)
-        found = (one for one in around if (one.span.line, one.span.column) <= here)
-        return next((one.expression for one in found if here < (one.span.end_line, one.span.end_column)), None)
+        around = (
+            assertion
+            for assertion in _assertions(self.scope)
+            if assertion.span.line <= here[0] <= assertion.span.end_line
+        )
+        expression_places = (
+            expression_place
+            for expression_place in around
+            if (expression_place.span.line, expression_place.span.column) <= here
+        )
+        return next(
+            (
+                expression_place.expression
+                for expression_place in expression_places
+                if here < (expression_place.span.end_line, expression_place.span.end_column)
+            ),
+            None,
+        )
 
     @property
     def question(self) -> Expr | None:

@@ -30,27 +30,29 @@ _ABOUT_GPUS = (
 def decided_by_version(scope: Scope, span: Span) -> Decided:
     """What an ``and`` decides of which ``torch.version.cuda`` at a place is an operand, with a question whether the
     device has bfloat16; `other` if it contains more than tests of CUDA and NCCL."""
-    tests = [one for one in _tests(scope) if one.scope.routine.block == scope.routine.block and one.line <= span.line]
+    tests = [
+        expr for expr in _tests(scope) if expr.scope.routine.block == scope.routine.block and expr.line <= span.line
+    ]
     if not tests:
         return "nothing"
-    test = max(tests, key=lambda one: one.line)
+    test = max(tests, key=lambda expr: expr.line)
     return "bfloat16" if all(map(_is_about_gpus, test.operands("and"))) else "other"
 
 
 @once_per_file
 def _tests(module: Scope) -> list[Expr]:
     """The conjunctions of a file, assigned or returned, that test for a version of CUDA and for bfloat16."""
-    values = [*(one.value for one in module.assignments), *returned_values(module)]
-    return [one for one in values if one.operator == "and" and _is_test(one.operands("and"))]
+    values = [*(assignment.value for assignment in module.assignments), *returned_values(module)]
+    return [value for value in values if value.operator == "and" and _is_test(value.operands("and"))]
 
 
 def _is_test(operands: list[Expr]) -> bool:
-    asked = any(one.call is not None and one.call.last == _ASKED for one in operands)
-    return asked and any(one.name == _VERSION for one in operands)
+    asked = any(operand.call is not None and operand.call.last == _ASKED for operand in operands)
+    return asked and any(operand.name == _VERSION for operand in operands)
 
 
 def _is_about_gpus(operand: Expr) -> bool:
-    return any(_called(one).startswith(_ABOUT_GPUS) for one in _written_in(operand))
+    return any(_called(expr).startswith(_ABOUT_GPUS) for expr in _written_in(operand))
 
 
 def _called(value: Expr) -> str:

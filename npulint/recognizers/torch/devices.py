@@ -196,7 +196,10 @@ class CudaMemberCall(CudaUse):
     def _is_beside_kernels(self) -> bool:
         """Whether its line also tests ``is_cuda`` to choose a kernel for CUDA, which stays."""
         read = expressions(self.scope, "attribute") if has_kernels(self.scope) else ()
-        return any(one.span.line == self.span.line and one.expression.dotted.endswith(".is_cuda") for one in read)
+        return any(
+            expression_place.span.line == self.span.line and expression_place.expression.dotted.endswith(".is_cuda")
+            for expression_place in read
+        )
 
 
 @fact_kind("cuda")
@@ -217,8 +220,11 @@ class CudaMention(CudaMemberCall):
     def direct(self) -> bool:
         """Whether the file itself takes it from torch, not from a helper of the project, which may choose by device."""
         code = self.scope.module.code
-        heads = {one.name.partition(".")[0] for one in code.name_uses if Span.of(one) == self.span}
-        return any(one.alias in heads and one.module.partition(".")[0] == "torch" for one in code.imports)
+        heads = {name_use.name.partition(".")[0] for name_use in code.name_uses if Span.of(name_use) == self.span}
+        return any(
+            import_record.alias in heads and import_record.module.partition(".")[0] == "torch"
+            for import_record in code.imports
+        )
 
 
 @fact_kind("cuda")
@@ -329,10 +335,14 @@ def _is_never_called(call: CallSite) -> bool:
 def _is_of_choice(call: CallSite) -> bool:
     """Whether the called name stands for one of several functions: ``kind = torch.cuda.X if cuda else torch.X``."""
     name = call.written
-    return name != "" and "." not in name and any(one.value.operator in ("if", "or") for one in call.callee.assignments)
+    return (
+        name != ""
+        and "." not in name
+        and any(assignment.value.operator in ("if", "or") for assignment in call.callee.assignments)
+    )
 
 
 def _is_parsed(module: Scope, use: NamePlace) -> bool:
     """Whether ``torch.version.cuda`` is passed to a function that parses versions."""
     calls = (call for call in module.calls_named(*_PARSERS) if call.line == use.line and call.scope is use.scope)
-    return any(one.written == use.record.name for call in calls for one in call.args)
+    return any(argument.written == use.record.name for call in calls for argument in call.args)

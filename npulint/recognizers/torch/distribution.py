@@ -113,7 +113,7 @@ class Distribution(CallFact):
     @attribute
     def counted(self) -> bool:
         """Whether a condition around it counts the devices: it runs where several are visible."""
-        tests = [one.test for one in self.call.scope.ancestors if one.kind == "if"]
+        tests = [ancestor.test for ancestor in self.call.scope.ancestors if ancestor.kind == "if"]
         counts = (part.call for test in tests for part in (test, *test.nested))
         return any(call is not None and call.name in _COUNT for call in counts)
 
@@ -198,7 +198,7 @@ class LocalRankOption(PlaceFact):
     @attribute
     def dashed(self) -> bool:
         """Whether it is also written with a dash, as torch.distributed.launch passes it since PyTorch 2.0."""
-        return any(one.text == "--local-rank" for one in self.call.args)
+        return any(argument.text == "--local-rank" for argument in self.call.args)
 
     @attribute
     def passed(self) -> bool:
@@ -253,8 +253,14 @@ _CLASSES: dict[str, type[Distribution]] = {
 @recognizes_in_modules
 def local_rank_options(module: Scope) -> list[LocalRankOption]:
     """Options for the local rank."""
-    options = [one.record for one in options_named(module.context, _LOCAL) if one.scope.module is module.module]
-    defined = [call for call in module.all_calls if any(call.record is one.call for one in options)] if options else []
+    options = [
+        option_place.record
+        for option_place in options_named(module.context, _LOCAL)
+        if option_place.scope.module is module.module
+    ]
+    defined = (
+        [call for call in module.all_calls if any(call.record is option.call for option in options)] if options else []
+    )
     return [LocalRankOption(call.scope, call.span, _LOCAL, call=call) for call in defined]
 
 
@@ -264,8 +270,10 @@ def _passes_local_rank(context: Context) -> bool:
     for module in module_scopes(context):
         if imports_package(module, "deepspeed"):
             return True
-        given = (one for call in module.all_calls if call.last != "add_argument" for one in call.args)
-        if any(part.text.startswith("--local_rank") for one in given for part in (one, *one.items, *one.operands())):
+        given = (argument for call in module.all_calls if call.last != "add_argument" for argument in call.args)
+        if any(
+            part.text.startswith("--local_rank") for expr in given for part in (expr, *expr.items, *expr.operands())
+        ):
             return True
     return False
 
@@ -335,7 +343,7 @@ def _device_count(call: CallSite) -> str:
     size = call.argument("world_size", 3) or call.argument("nprocs", 2)
     if size is None:
         return ""
-    made = [one.value.call for one in size.assignments] if size.written else [size.call]
+    made = [assignment.value.call for assignment in size.assignments] if size.written else [size.call]
     counts = {call.name if call is not None and call.name in _COUNT else "" for call in made}
     return counts.pop() if len(counts) == 1 else ""
 

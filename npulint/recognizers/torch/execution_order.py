@@ -38,7 +38,7 @@ def _placed_in_module(scope: Scope) -> Placed:
             continue
         if around.kind in _KINDS:
             return _KINDS[around.kind]
-    return "condition" if any(not one.has_main_test for one in _conditions(scope)) else "top"
+    return "condition" if any(not condition.has_main_test for condition in _conditions(scope)) else "top"
 
 
 def exclusive(one: Scope, other: Scope) -> bool:

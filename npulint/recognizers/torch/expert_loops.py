@@ -44,7 +44,9 @@ def _assigned_in(loop: Scope) -> frozenset[str]:
     """The last segments of the names that a loop assigns."""
     module = loop.module
     records = module.assignments_in.get(module.function_of(loop.block), ())
-    return frozenset([one.target.rpartition(".")[2] for one in records if module.loop_of(one.block) == loop.block])
+    return frozenset(
+        [record.target.rpartition(".")[2] for record in records if module.loop_of(record.block) == loop.block]
+    )
 
 
 def _calls_expert(call: CallSite, loop: Scope, assigned: frozenset[str]) -> bool:
@@ -52,7 +54,11 @@ def _calls_expert(call: CallSite, loop: Scope, assigned: frozenset[str]) -> bool
     if not call.arguments or (call.written and call.last not in assigned):
         return False
     callee = call.callee
-    chosen = [callee] if not callee.written else [one.value for one in callee.assignments if one.scope.loop == loop]
+    chosen = (
+        [callee]
+        if not callee.written
+        else [assignment.value for assignment in callee.assignments if assignment.scope.loop == loop]
+    )
     for value in chosen:
         holder = value.subscript[0] if value.subscript is not None else value
         if any(_EXPERTS.search(part.written) for part in holder.mentioned if part.written):
@@ -73,7 +79,7 @@ def _selection(calls: list[CallSite], experts: list[CallSite]) -> Selection | No
 
 def _compares(key: Expr) -> bool:
     """Whether a subscript is computed from a comparison."""
-    values = [one.value for one in key.assignments] if key.written else [key]
+    values = [assignment.value for assignment in key.assignments] if key.written else [key]
     return any(part.operator == "==" for value in values for part in (*value.mentioned, *_receivers(value)))
 
 

@@ -30,14 +30,18 @@ class ModelExport(CallFact):
         if not value.written:
             return "unknown"
         routine = self.call.scope.routine
-        for other in reversed([one for one in routine.calls if one.line < self.call.line]):
+        for other in reversed([call for call in routine.calls if call.line < self.call.line]):
             receiver = other.receiver if other.last in (*_MOVES, "cpu") else None
             if receiver is not None and receiver.value == value.value:
                 return "device" if _is_on_device(other.result) else "host"
-        assigned = [one for one in routine.assignments if one.target == value.written and one.scope.routine is routine]
-        if any(_is_on_device(one.value) for one in assigned):
+        assigned = [
+            assignment
+            for assignment in routine.assignments
+            if assignment.target == value.written and assignment.scope.routine is routine
+        ]
+        if any(_is_on_device(assignment.value) for assignment in assigned):
             return "device"
-        return "host" if assigned and all(one.value.call is not None for one in assigned) else "unknown"
+        return "host" if assigned and all(assignment.value.call is not None for assignment in assigned) else "unknown"
 
 
 def _is_on_device(value: Expr) -> bool:

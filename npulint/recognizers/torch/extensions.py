@@ -114,9 +114,9 @@ def _has_cuda(call: CallSite, what: str) -> Flag:
 @walker(depth=8, otherwise=list)
 def _texts(value: Expr) -> list[str]:
     """The texts in a list of sources, also within ``os.path.join(here, "x.cu")``."""
-    known = [] if value.is_display else [one for one in value.known.values if isinstance(one, str)]
-    if known:
-        return known
+    texts = [] if value.is_display else [one for one in value.known.values if isinstance(one, str)]
+    if texts:
+        return texts
     call = value.call
     parts = value.parts if call is None else value.parts[-1:] if call.args else []
     return [text for part in parts for text in _texts(part)]
@@ -142,7 +142,9 @@ def _built(context: Context) -> frozenset[str]:
 def _is_chosen(call: CallSite) -> bool:
     """Whether a builder is called through a variable bound to a mention of it: ``extension(…)``."""
     name = call.written
-    return name != "" and any(one.target == name and one.value.written for one in call.scope.assignments)
+    return name != "" and any(
+        assignment.target == name and assignment.value.written for assignment in call.scope.assignments
+    )
 
 
 def _may_be_host_code(call: CallSite) -> bool:
@@ -154,18 +156,18 @@ def _compiled_imports(module: Scope) -> Iterator[ExtensionUse]:
     """Imports of modules that only a compiler creates: those that the project builds, and those without a file and with
     a customary name (``from . import roi_pool_cuda``)."""
     known = _built(module.context)
-    for one in imports(module):
-        record = one.record
+    for import_place in imports(module):
+        record = import_place.record
         last = (record.name or record.module).rpartition(".")[2]
         home = record.module.rpartition(".")[2]
         built = last in known or home in known
         looks = record.level and (_BUILT.search(last) or _BUILT.search(home))
         named = last.endswith("_cuda") and not _is_predicate(record.name)
         compiled = record.name != "*" and (built or looks or named)
-        if compiled and not _is_python(one):
+        if compiled and not _is_python(import_place):
             name = last if built or _BUILT.search(last) else home
             cuda: Flag = "yes" if built or "cuda" in name else "unknown"
-            yield ExtensionUse(one.scope, one.span, name, "import", cuda, name)
+            yield ExtensionUse(import_place.scope, import_place.span, name, "import", cuda, name)
 
 
 def _is_predicate(member: str) -> bool:

@@ -48,15 +48,17 @@ class DoubleTensor(CallFact):
     @attribute
     def float8(self) -> bool:
         """Whether its file computes with eight-bit floating point types, which only some chips have."""
-        return any(one.name.startswith("torch.float8_") for one in self.scope.module.code.name_uses)
+        return any(name_use.name.startswith("torch.float8_") for name_use in self.scope.module.code.name_uses)
 
     @attribute
     def reduced(self) -> bool:
         """Whether a collective of PyTorch gets the tensor, directly or by the name assigned in the same function."""
-        collectives = (one for one in self.call.scope.routine.calls if one.last in _COLLECTIVES)
+        collectives = (call for call in self.call.scope.routine.calls if call.last in _COLLECTIVES)
         return any(
-            _takes_float64(one) and self._may_precede(one) and any(self._may_be(value) for value in one.args)
-            for one in collectives
+            _takes_float64(collective)
+            and self._may_precede(collective)
+            and any(self._may_be(value) for value in collective.args)
+            for collective in collectives
         )
 
     def _may_precede(self, other: CallSite) -> bool:
@@ -67,7 +69,7 @@ class DoubleTensor(CallFact):
         """Whether an argument is the tensor."""
         if not value.written:
             return _is_result(value, self.call)
-        return any(_is_result(one, self.call) for one in self.call.scope.namespace.assigned(value.written))
+        return any(_is_result(expr, self.call) for expr in self.call.scope.namespace.assigned(value.written))
 
 
 def _is_device_of_host_tensor(device: Expr) -> bool:
@@ -128,8 +130,8 @@ def _is_double(value: Expr) -> bool:
         return found is not None and _is_double(branches[1] if found else branches[2])
     if not value.written or value.name not in _DOUBLE:
         return False
-    chosen = (one.value for one in value.assignments)
-    return all(_is_double(one) for one in chosen if one.operator == "if")
+    chosen = (assignment.value for assignment in value.assignments)
+    return all(_is_double(expr) for expr in chosen if expr.operator == "if")
 
 
 # -- lists of tensors that are reduced together ------------------------------------------------------
@@ -158,7 +160,7 @@ def double_collectives(call: CallSite) -> list[DoubleCollective]:
 def _calls_of(value: Expr) -> list[CallSite]:
     """The calls whose results a value may be in its own function."""
     values = value.scope.namespace.assigned(value.written) if value.written else [value]
-    return [one.call for one in values if one.call is not None]
+    return [expr.call for expr in values if expr.call is not None]
 
 
 def _is_double_on_device(item: Expr) -> bool:

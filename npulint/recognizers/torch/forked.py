@@ -55,8 +55,10 @@ def _chooses_method(context: Context) -> bool:
 @once
 def _words(context: Context) -> tuple[str, ...]:
     """How devices are called that are NPUs: under transfer_to_npu also ``cuda``."""
-    imports = (one for module in module_scopes(context) for one in module.module.code.imports)
-    moved = any("transfer_to_npu" in (one.name, one.module.rpartition(".")[2]) for one in imports)
+    imports = (import_record for module in module_scopes(context) for import_record in module.module.code.imports)
+    moved = any(
+        "transfer_to_npu" in (import_record.name, import_record.module.rpartition(".")[2]) for import_record in imports
+    )
     return ("npu", "cuda") if moved else ("npu",)
 
 
@@ -77,12 +79,12 @@ def _opens(call: CallSite) -> bool:
 
 def _is_npu(target: Expr, words: tuple[str, ...]) -> bool:
     """Whether a value is certainly an NPU as a device."""
-    known = target.known
-    if known.exact and known.values:
-        return all(isinstance(one, str) and one.partition(":")[0] in words for one in known.values)
+    values = target.known
+    if values.exact and values.values:
+        return all(isinstance(value, str) and value.partition(":")[0] in words for value in values.values)
     made = target.sites
     return bool(made) and all(
-        one.name == "torch.device" and bool(one.args) and _is_npu(one.args[0], words) for one in made
+        call.name == "torch.device" and bool(call.args) and _is_npu(call.args[0], words) for call in made
     )
 
 
@@ -103,8 +105,8 @@ def _has_opened(start: CallSite) -> bool:
 def _opened_in(routine: Scope, end: CallSite) -> bool:
     """Whether a function certainly opens the NPU before its call `end`."""
     around = set(end.scope.ancestors)
-    earlier = (one for one in routine.calls if one is not end and one.record.end_line < end.line)
-    return any(_is_sure(one, around) and (_opens(one) or _target_opens(one)) for one in earlier)
+    earlier = (call for call in routine.calls if call is not end and call.record.end_line < end.line)
+    return any(_is_sure(call, around) and (_opens(call) or _target_opens(call)) for call in earlier)
 
 
 def _is_sure(call: CallSite, around: set[Scope]) -> bool:
@@ -136,7 +138,11 @@ def _work(call: CallSite) -> Iterator[Scope]:
     else:
         submits = (one for one in call.scope.calls_named(*_SUBMITS) if one.scope.routine is call.scope.routine)
         given = [call.argument("initializer", 1 if call.name in _POOLS else 2)]
-        given += [one.args[0] for one in submits if one.args and one.receiver is not None and call in _pools(one)]
+        given += [
+            submit.args[0]
+            for submit in submits
+            if submit.args and submit.receiver is not None and call in _pools(submit)
+        ]
     for value in given:
         yield from () if value is None else value.functions
 
@@ -146,8 +152,8 @@ def _pools(submit: CallSite) -> list[CallSite]:
     receiver = submit.receiver
     if receiver is None:
         return []
-    contexts = (one.test.call for one in submit.scope.ancestors if one.kind == "with")
-    return [*receiver.sites, *(one for one in contexts if one is not None)]
+    contexts = (ancestor.test.call for ancestor in submit.scope.ancestors if ancestor.kind == "with")
+    return [*receiver.sites, *(context for context in contexts if context is not None)]
 
 
 @walker(depth=6, otherwise=bool)
@@ -155,7 +161,7 @@ def _uses(function: Scope) -> bool:
     """Whether a function, or one that it calls, works on the NPU."""
     calls = function.calls
     return any(map(_opens, calls)) or any(
-        one.target is not None and one.target.kind == "function" and _uses(one.target) for one in calls
+        call.target is not None and call.target.kind == "function" and _uses(call.target) for call in calls
     )
 
 

@@ -129,7 +129,7 @@ def _rank_after(reshape: Operation) -> int | None:
     sizes = reshape.inputs[1:]
     if len(sizes) == 1:
         sizes = sizes[0].items if sizes[0].is_display else []
-    if not sizes or any(one.operator == "star" for one in sizes):
+    if not sizes or any(size.operator == "star" for size in sizes):
         return None
     return len(sizes)
 

@@ -108,7 +108,11 @@ def _use_of_name(assignment: AssignmentSite, function: Scope) -> Use:
     name, line = assignment.target, assignment.line
     if "." in name or "[" in name:
         return ""
-    later = [one.line for one in function.local_assignments if one.target == name and one.line > line]
+    later = [
+        local_assignment.line
+        for local_assignment in function.local_assignments
+        if local_assignment.target == name and local_assignment.line > line
+    ]
     end = min(later, default=1 << 30)
     use: Use = ""
     for call in function.calls:
@@ -131,6 +135,6 @@ def _use_in(whole: Expr, result: Value) -> Use:
         inner = part.operands()
         if part.operator == "[]" and inner[0].value == result:
             return "element"
-        if part.operator in _ARITHMETIC and any(one.value == result for one in inner):
+        if part.operator in _ARITHMETIC and any(expr.value == result for expr in inner):
             found = "tensor"
     return found

@@ -98,17 +98,20 @@ def _is_weighted(function: Scope) -> bool:
 
 def group_norms(function: Scope) -> list[FusibleCode]:
     """``silu(group_norm(x))``, in a forward or adjacent in a Sequential."""
-    for found in operations_of_calls(function):
-        if found.call is None:
+    for operations_of_call in operations_of_calls(function):
+        if operations_of_call.call is None:
             continue
-        if found.op in ("silu", "self:nonlinearity", "own:nonlinearity", "own:swish") and found.inputs:
-            before = made_by(found.inputs[0])
+        if (
+            operations_of_call.op in ("silu", "self:nonlinearity", "own:nonlinearity", "own:swish")
+            and operations_of_call.inputs
+        ):
+            before = made_by(operations_of_call.inputs[0])
             if before is not None and before.op == "group_norm":
-                return [FusibleCode(found.call, "group_norm_silu")]
-        if found.op == "Sequential":
-            names = [value.name if value.call is not None else "" for value in found.call.args]
+                return [FusibleCode(operations_of_call.call, "group_norm_silu")]
+        if operations_of_call.op == "Sequential":
+            names = [value.name if value.call is not None else "" for value in operations_of_call.call.args]
             if ("torch.nn.GroupNorm()", "torch.nn.SiLU()") in pairwise(names):
-                return [FusibleCode(found.call, "group_norm_silu")]
+                return [FusibleCode(operations_of_call.call, "group_norm_silu")]
     return []
 
 
@@ -201,7 +204,7 @@ def _halves(first: Operation, second: Operation) -> Pair:
 
 def _is_slice(index: Expr) -> bool:
     """Whether a value is ``[..., :n]`` (slices and the ellipsis are not evaluated)."""
-    return bool(index.items) and not any(one.written for one in index.items)
+    return bool(index.items) and not any(item.written for item in index.items)
 
 
 # -- rotary embeddings -------------------------------------------------------------------------------
@@ -220,7 +223,7 @@ class RotaryEmbedding(FusibleCode):
         if "half" not in name and any(word in name for word in _NEIGHBOURS):
             return "interleave"
         target = self.call.target
-        return "interleave" if target is not None and any(one.last == "stack" for one in target.calls) else "half"
+        return "interleave" if target is not None and any(call.last == "stack" for call in target.calls) else "half"
 
 
 def rotary_embeddings(function: Scope) -> list[FusibleCode]:

@@ -24,7 +24,7 @@ class HalfMath(CallFact):
 @recognizes(matching=lambda name: name.rpartition(".")[2] in _SENSITIVE)
 def half_math(call: CallSite) -> list[HalfMath]:
     """Calls of sensitive operations on a tensor that the same function has cast to float16."""
-    found = call_operation(call)
-    if not found.inputs or call.has_keyword("dtype"):
+    operation = call_operation(call)
+    if not operation.inputs or call.has_keyword("dtype"):
         return []
-    return [HalfMath(call, found.op)] if half_by(found.inputs[0]) == "cast" else []
+    return [HalfMath(call, operation.op)] if half_by(operation.inputs[0]) == "cast" else []

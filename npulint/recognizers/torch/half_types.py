@@ -79,14 +79,14 @@ def _of_module(call: CallSite) -> Half | None:
     owner = scope_named(call.context, kind) if ":" in kind else None
     forward = None if owner is None else owner.definition("forward")
     if forward is not None:
-        found = {half_by(one) for one in forward.returns}
+        found = {half_by(expr) for expr in forward.returns}
         return found.pop() if len(found) == 1 else "unknown"
     return "autocast" if kind in _LOWERED_MODULES else None
 
 
 def _of_layers(made: CallSite) -> Half:
     """What makes the result of a sequence of layers float16."""
-    names = [one.call.name if one.call is not None else "?" for one in reversed(made.args)]
+    names = [argument.call.name if argument.call is not None else "?" for argument in reversed(made.args)]
     decisive = next((name for name in names if name not in _SAME_MODULES), "?")
     return "autocast" if decisive in _LOWERED_MODULES else "unknown"
 
@@ -101,6 +101,6 @@ def _of_operation(value: Expr) -> Half:
         return half_by(found.inputs[0])
     if found.op not in _JOINT:
         return "unknown"
-    tensors = [half_by(one) for one in found.inputs if number(one) is None]
+    tensors = [half_by(expr) for expr in found.inputs if number(expr) is None]
     kinds = set(tensors)
     return "unknown" if "unknown" in kinds or not kinds else "autocast" if "autocast" in kinds else "cast"

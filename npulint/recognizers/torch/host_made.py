@@ -28,13 +28,15 @@ def _is_table(value: Expr) -> bool:
         return True
     function = value.parameter_of
     passed = () if function is None else function.passed(value.written)
-    return any(one is not None and one.written.startswith("self.") for _, one in passed)
+    return any(expr is not None and expr.written.startswith("self.") for _, expr in passed)
 
 
 def stored_from_host(module: Scope) -> Iterator[CallSite]:
     """The calls in a module that make a tensor on the host whose elements are then stored into one of the device:
     ``gain[2:6] = torch.tensor(shape)``."""
-    stores = [one for target, records in module.module.dotted.items() if target.endswith("]") for one in records]
+    stores = [
+        assignment for target, records in module.module.dotted.items() if target.endswith("]") for assignment in records
+    ]
     for record in stores:
         store = assignment_at(module.context, module.module, record)
         made = _source(store.value)
@@ -52,6 +54,6 @@ def _source(value: Expr) -> CallSite | None:
 
 def _is_on_device(store: AssignmentSite) -> bool:
     """Whether the tensor that is stored into was made on a device: with a ``device`` that is not the host."""
-    made = [call for one in store.holder.assignments if (call := _source(one.value)) is not None]
+    made = [call for assignment in store.holder.assignments if (call := _source(assignment.value)) is not None]
     devices = [device for call in made if (device := call.argument("device")) is not None]
     return bool(devices) and all(device.single != "cpu" for device in devices)

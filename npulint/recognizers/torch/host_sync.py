@@ -189,7 +189,7 @@ def _only_converts(call: CallSite) -> bool:
     function = call.scope.function
     if function is None or len(function.parameters) != 1:
         return False
-    if any(one.scope is function for one in function.local_assignments):
+    if any(local_assignment.scope is function for local_assignment in function.local_assignments):
         return False
     returned = [value.line - 1 for value in function.returns if value.scope is function]
     return call.line in returned and all(other.line == call.line for other in function.calls)
@@ -203,9 +203,11 @@ def _uses_host_library(scope: Scope) -> bool:
 def _is_dropped(call: CallSite) -> bool:
     """Whether the result of a call is unused: then it moves a module, since tensors are copied."""
     code, block, line = call.module.code, call.scope.block, call.line
-    if any(one.block == block and one.line <= line <= one.end_line for one in code.assignments):
+    if any(
+        assignment.block == block and assignment.line <= line <= assignment.end_line for assignment in code.assignments
+    ):
         return False
-    if any(one.block == block and one.line <= line for one in code.returns):
+    if any(return_record.block == block and return_record.line <= line for return_record in code.returns):
         return False
     if any(one.parent == block and one.line == line for one in code.blocks):
         return False
@@ -277,12 +279,14 @@ def _is_cpu(target: Expr) -> bool:
     if target.single == "cpu":
         return True
     made = target.call
-    return made is not None and made.name == "torch.device" and any(one.single == "cpu" for one in made.args[:1])
+    return (
+        made is not None and made.name == "torch.device" and any(argument.single == "cpu" for argument in made.args[:1])
+    )
 
 
 def _is_device(target: Expr) -> bool:
     """Whether the first argument of ``to`` looks like a device, not like a type or another tensor."""
-    if any(isinstance(known, str) and known.partition(":")[0] in ("npu", "cuda") for known in target.known.values):
+    if any(isinstance(value, str) and value.partition(":")[0] in ("npu", "cuda") for value in target.known.values):
         return True
     if target.is_literal:
         return isinstance(target.literal, int) and not isinstance(target.literal, bool)
@@ -308,7 +312,9 @@ def _is_from_loader(value: Expr) -> bool:
             outside = around.test.scope
             return any(_is_from_loader(outside.expr(Ref(name), value.line)) for name in _iterated(around.test))
     head = value.sibling(Ref(value.written.partition(".")[0]))
-    return any(one.scope.module is value.module and _is_from_loader(one.value) for one in head.assignments)
+    return any(
+        assignment.scope.module is value.module and _is_from_loader(assignment.value) for assignment in head.assignments
+    )
 
 
 def _table_of(value: Expr) -> Expr | None:

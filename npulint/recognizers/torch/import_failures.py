@@ -22,16 +22,16 @@ def on_failure(scope: Scope) -> Failure:
         if around.kind in _FUNCTIONS:
             break
         if around.kind == "try":
-            found = after_failure(around)
-            if found != "stops":
-                return found
+            failure = after_failure(around)
+            if failure != "stops":
+                return failure
     return "stops"
 
 
 @memoized(meanwhile=lambda: "handled")
 def after_failure(tried: Scope) -> Failure:
     """The same for what a ``try`` imports directly."""
-    handler = next((one for one in _handlers(tried) if _catches_imports(one)), None)
+    handler = next((scope for scope in _handlers(tried) if _catches_imports(scope)), None)
     if handler is None or _leaves(handler):
         return "stops"
     return "unnoticed" if _only_reports(handler) and not _binds(tried) else "handled"
@@ -66,8 +66,8 @@ def _only_reports(handler: Scope) -> bool:
     module, inside = handler.module, _inside(handler)
     code = module.code
     blocks = (
-        *(one.block for one in code.assignments),
-        *(one.block for one in code.imports),
+        *(assignment.block for assignment in code.assignments),
+        *(import_record.block for import_record in code.imports),
         *(one.block for one in code.exits),
     )
     if not inside.isdisjoint(blocks):
@@ -79,7 +79,7 @@ def _only_reports(handler: Scope) -> bool:
 def _binds(tried: Scope) -> bool:
     """Whether a ``try`` notes by an assignment that its imports have succeeded."""
     inside = _inside(tried)
-    return any(one.block in inside for one in tried.module.code.assignments)
+    return any(assignment.block in inside for assignment in tried.module.code.assignments)
 
 
 def _inside(scope: Scope) -> set[int]:

@@ -88,19 +88,19 @@ def _is_of(name: str, library: str) -> bool:
 
 def _names(module: Scope) -> Iterator[str]:
     """The names that a module uses without a call: in values, as base classes and decorators."""
-    yield from (one.name for one in module.module.code.name_uses)
+    yield from (name_use.name for name_use in module.module.code.name_uses)
     yield from (name for value in written_values(module) for name in value.written_names)
     for scope in module.blocks_of("class", "function"):
-        yield from (one.written for one in (*scope.bases, *scope.decorators))
+        yield from (expr.written for expr in (*scope.bases, *scope.decorators))
 
 
 @recognizes_in_modules
 def libraries(module: Scope) -> Iterator[LibraryImport | LibraryUse]:
     """The imports of recorded libraries that are not modules of the project, and where they are used."""
-    for found in _library_imports(module):
-        yield found
-        if found.works != "yes" and found.record.name != "*":
-            yield from _uses(found)
+    for library_import in _library_imports(module):
+        yield library_import
+        if library_import.works != "yes" and library_import.record.name != "*":
+            yield from _uses(library_import)
 
 
 def _uses(found: LibraryImport) -> Iterator[LibraryUse]:
@@ -108,7 +108,11 @@ def _uses(found: LibraryImport) -> Iterator[LibraryUse]:
     written, around = found.record.alias or found.member, found.scope.routine
     module = found.scope.at(0)
     uses = [(call.scope, call.span) for call in module.all_calls if _is_of(call.written, written)]
-    uses += [(one.scope, one.span) for one in module.assignments if _is_of(one.value.written, written)]
+    uses += [
+        (assignment.scope, assignment.span)
+        for assignment in module.assignments
+        if _is_of(assignment.value.written, written)
+    ]
     for scope, span in uses:
         if scope.is_inside(around):
             yield LibraryUse(scope, span, found.name, found.group, found.works, found.scope)

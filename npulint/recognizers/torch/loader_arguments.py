@@ -70,7 +70,7 @@ def _entries(value: Expr) -> list[tuple[str, Expr]] | None:
 
 def _added(mapping: Expr) -> list[tuple[str, Expr]] | None:
     """What is added to a mapping after its creation: ``kw["a"] = 1``, ``kw.update(…)``; None if some may be unknown."""
-    found = [(key, one.value) for key, one in item_assignments(mapping)]
+    found = [(key, assignment.value) for key, assignment in item_assignments(mapping)]
     if any(key == "*" for key, _ in found):
         return None
     for call in mapping.scope.calls_named("update") if mapping.written else ():

@@ -55,10 +55,10 @@ class DataLoader(CallFact):
         return any(map(_is_endless, [] if value is None else value.sites))
 
     def _flag(self, name: str) -> ArgumentFlag:
-        known = self._arguments.known(name)
-        if known is None:
+        values = self._arguments.known(name)
+        if values is None:
             return "missing"
-        return flag(None if known.symbol else truth(known))
+        return flag(None if values.symbol else truth(values))
 
     @attribute
     def callee(self) -> str:
@@ -109,11 +109,11 @@ class DataLoader(CallFact):
     def workers(self) -> Literal["missing", "none", "some", "many", "unknown"]:
         """The number of worker processes: missing (the default is none), none (0), some, or so many that they take the
         CPU from the thread that launches operators."""
-        known = self._arguments.known("num_workers")
-        if known is None:
+        values = self._arguments.known("num_workers")
+        if values is None:
             return "missing"
-        counts = [one for one in known.values if isinstance(one, int) and not isinstance(one, bool)]
-        if known.symbol or not known.exact or not counts or len(counts) != len(known.values):
+        counts = [value for value in values.values if isinstance(value, int) and not isinstance(value, bool)]
+        if values.symbol or not values.exact or not counts or len(counts) != len(values.values):
             return "unknown"
         if max(counts) == 0:
             return "none"
@@ -137,10 +137,10 @@ class DataLoader(CallFact):
         value = self._arguments.value("sampler")
         if value is None:
             return "no" if self._arguments.known("sampler") is None else "unknown"
-        known = value.known
+        values = value.known
         if not value.sites:
-            return "no" if known.exact and known.values == (None,) else "unknown"
-        return "sometimes" if None in known.values else "always"
+            return "no" if values.exact and values.values == (None,) else "unknown"
+        return "sometimes" if None in values.values else "always"
 
     @attribute
     def endless(self) -> bool:

@@ -34,10 +34,10 @@ def added_losses(module: Scope) -> list[AddedLoss]:
     found = []
     for function in dict.fromkeys(call.scope.routine for call in backward_calls(module)):
         losses = losses_of(function)
-        for one in function.local_assignments:
-            plain = one.target.isidentifier() and one.target not in losses
-            if plain and one.value.operator == "+=" and _adds_loss(one, losses):
-                found.append(AddedLoss(one, "append_graph"))
+        for local_assignment in function.local_assignments:
+            plain = local_assignment.target.isidentifier() and local_assignment.target not in losses
+            if plain and local_assignment.value.operator == "+=" and _adds_loss(local_assignment, losses):
+                found.append(AddedLoss(local_assignment, "append_graph"))
     return found
 
 
@@ -70,8 +70,8 @@ def _loss_names(value: Expr) -> set[str]:
     if value.call is not None:
         return _first_names(value.call)
     found = {value.written} if value.written else set()
-    for one in value.assignments:
-        made = one.value.call if one.scope.module is value.module else None
+    for assignment in value.assignments:
+        made = assignment.value.call if assignment.scope.module is value.module else None
         if made is not None and made.last in ("scale_loss", "scale"):
             found |= _first_names(made)
     return found
@@ -98,7 +98,7 @@ def is_loss(value: Expr) -> bool:
 
 def _is_replaced(loss: Expr) -> bool:
     """Whether a loss was replaced by its value: ``loss = loss.detach().cpu()``, ``loss = reduce(loss.data)``."""
-    assigned = [one.value for one in loss.assignments if one.scope.module is loss.module]
+    assigned = [assignment.value for assignment in loss.assignments if assignment.scope.module is loss.module]
     return bool(assigned) and assigned[0].line < loss.line and _is_value(assigned[0])
 
 
@@ -157,6 +157,6 @@ def gathers_loss(call: CallSite) -> bool:
 def _outlives_step(name: Expr) -> bool:
     """Whether a name is assigned outside the training loop only."""
     loop = train_loop(name.scope)
-    assigned = [one for one in name.assignments if one.scope.module is name.module]
-    fresh = [one for one in assigned if one.value.operator != "+="]
-    return loop is not None and bool(fresh) and not any(one.scope.is_inside(loop) for one in fresh)
+    assigned = [assignment for assignment in name.assignments if assignment.scope.module is name.module]
+    fresh = [assignment for assignment in assigned if assignment.value.operator != "+="]
+    return loop is not None and bool(fresh) and not any(assignment.scope.is_inside(loop) for assignment in fresh)

@@ -72,14 +72,14 @@ def mask_fills(call: CallSite) -> Iterable[MaskFill]:
 @recognizes_in_modules
 def assigned_masks(module: Scope) -> list[MaskFill]:
     """Mask constants that are assigned (``scores[mask] = -1e9``) or multiplied (``mask = (1 - mask) * -1e9``)."""
-    found = []
+    masks = []
     for record in module.module.code.assignments:  # there are many
         is_item = record.target.endswith("]")
         is_product = isinstance(record.value, Op) and record.value.op == "*"
         if (is_item or is_product) and may_be_large(module.context, module.module, record.value):
             site = assignment_at(module.context, module.module, record)
-            found += _assigned(site) if is_item else _multiplied(site)
-    return found
+            masks += _assigned(site) if is_item else _multiplied(site)
+    return masks
 
 
 def _assigned(assignment: AssignmentSite) -> list[MaskFill]:

@@ -45,7 +45,9 @@ def _member(name: str) -> str:
 
 def _is_set(call: CallSite, member: str) -> bool:
     targets = [f"{home}.npu.{member}" for home in ("torch", "torch_npu")]
-    return any(target in one.module.dotted for one in module_scopes(call.context) for target in targets)
+    return any(
+        target in module_scope.module.dotted for module_scope in module_scopes(call.context) for target in targets
+    )
 
 
 def _is_tested(call: CallSite, member: str) -> bool:

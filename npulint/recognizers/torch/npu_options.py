@@ -106,9 +106,9 @@ def options(call: CallSite) -> Iterator[PassedOption | AssignedOption]:
     for key, expr in (entry for display in value.displays for entry in display.entries):
         if key is not None and isinstance(key.literal, str):
             yield PassedOption(call, key.literal, expr)
-    for name, one in item_assignments(value):
-        if name not in ("", "*") and one.scope.routine is call.scope.routine:
-            yield AssignedOption(one, name)
+    for name, assignment in item_assignments(value):
+        if name not in ("", "*") and assignment.scope.routine is call.scope.routine:
+            yield AssignedOption(assignment, name)
 
 
 # -- compile modes ----------------------------------------------------------------------------------

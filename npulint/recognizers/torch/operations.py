@@ -148,13 +148,13 @@ def assigned_before(name: str, at: Expr) -> list[Expr]:
     ``x += y`` counts as the operation ``update`` on x and y."""
     module, block, line = at.module, at.scope.block, at.line
     earlier = bound_before(module.names.get(module.scope[block], {}).get(name, []), line)
-    found = []
-    for one in module.reaching(earlier, block, line) if earlier else ():
-        value = one.value
+    exprs = []
+    for assignment in module.reaching(earlier, block, line) if earlier else ():
+        value = assignment.value
         if isinstance(value, Op) and value.op == "+=":
             value = Op("update", (Ref(name), *value.operands[:1]))
-        found.append(at.scope.at(one.block).expr(value, one.line))
-    return found
+        exprs.append(at.scope.at(assignment.block).expr(value, assignment.line))
+    return exprs
 
 
 def trace(value: Expr, passes: dict[str, str], goal: frozenset[str]) -> Trace | None:
@@ -169,14 +169,14 @@ def trace(value: Expr, passes: dict[str, str], goal: frozenset[str]) -> Trace | 
         if found is None:
             if at.written:
                 before = assigned_before(at.written, at)
-                stack += [(known, passed, (*names, at.written)) for known in reversed(before)]
+                stack += [(expr, passed, (*names, at.written)) for expr in reversed(before)]
             continue
         if found.op in goal:
             return Trace(found, at, passed, names)
         which = passes.get(found.op)
         if which is not None:
             inputs = found.inputs[:1] if which == "first" else found.inputs[which == "tail" :]
-            stack += [(one, (*passed, found.op), names) for one in reversed(inputs)]
+            stack += [(expr, (*passed, found.op), names) for expr in reversed(inputs)]
     return None
 
 
@@ -185,10 +185,10 @@ def origin(value: Expr, through: frozenset[str] = CASTS) -> Expr:
     for _ in range(_HOPS):
         found = operation(value)
         if found is None:
-            known = assigned_before(value.written, value) if value.written else []
-            if len(known) != 1 or (operation(known[0]) is None and not known[0].written):
+            exprs = assigned_before(value.written, value) if value.written else []
+            if len(exprs) != 1 or (operation(exprs[0]) is None and not exprs[0].written):
                 return value
-            value = known[0]
+            value = exprs[0]
         elif found.op in through and found.inputs:
             value = found.inputs[0]
         else:
@@ -203,16 +203,16 @@ def made_by(value: Expr) -> Operation | None:
 
 def is_same(first: Expr, second: Expr) -> bool:
     """Whether two values are certainly the same tensor, except for the dtype."""
-    one, other = origin(first), origin(second)
-    if one.value != other.value or one.is_literal:
+    expr, other = origin(first), origin(second)
+    if expr.value != other.value or expr.is_literal:
         return False
-    return not one.written or assigned_before(one.written, one) == assigned_before(one.written, other)
+    return not expr.written or assigned_before(expr.written, expr) == assigned_before(expr.written, other)
 
 
 def values_in(function: Scope) -> Iterator[Expr]:
     """Every value in a function, or at module level, without nested functions."""
-    for one in function.local_assignments:
-        yield one.value
+    for local_assignment in function.local_assignments:
+        yield local_assignment.value
     yield from function.returns
     for call in function.calls:
         for part in (*call.arguments, call.callee):

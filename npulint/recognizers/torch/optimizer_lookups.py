@@ -22,8 +22,8 @@ class OptimizerLookup(CallFact):
     @attribute
     def fusable(self) -> bool:
         """Whether the class is only called, with arguments that the fused classes of torch_npu take as well."""
-        found = _created(self.call)
-        return bool(found) and all(map(_is_accepted, found))
+        calls = _created(self.call)
+        return bool(calls) and all(map(_is_accepted, calls))
 
     @attribute
     def replaced(self) -> bool:
@@ -44,9 +44,9 @@ def optimizer_lookups(call: CallSite) -> list[OptimizerLookup]:
 def _created(call: CallSite) -> list[CallSite]:
     """The calls of what a lookup gives, in its file; none if its function also hands the class out."""
     function = call.scope.function
-    if function is not None and any(call in one.sites for one in function.returns):
+    if function is not None and any(call in expr.sites for expr in function.returns):
         return []
-    return [one for one in _indirect_calls(call.scope) if call in one.callee.sites]
+    return [indirect_call for indirect_call in _indirect_calls(call.scope) if call in indirect_call.callee.sites]
 
 
 @once_per_file

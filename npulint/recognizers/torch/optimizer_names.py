@@ -37,8 +37,8 @@ class NamedOptimizer(PlaceFact, OptimizerFact):
         """Whether the module also names a fused class: a table with both."""
         if self.via == "subclass":
             return False
-        used = (one for one in self.scope.module.code.name_uses if "Npu" in one.name)
-        return any(FUSED.match(self.scope.used(one).name) for one in used)
+        used = (name_use for name_use in self.scope.module.code.name_uses if "Npu" in name_use.name)
+        return any(FUSED.match(self.scope.used(name_use).name) for name_use in used)
 
 
 @recognizes_in_modules
@@ -48,7 +48,7 @@ def named_optimizers(module: Scope) -> list[NamedOptimizer]:
     if not found:
         return []
     handed = _handed_on(module)
-    assigned = {written for one in module.assignments if (written := one.value.written)}
+    assigned = {written for assignment in module.assignments if (written := assignment.value.written)}
     calls = module.all_calls
     renamed = _called_by_other_names(calls) if assigned else set()
     lines = {(call.name, call.line) for call in calls}
@@ -78,7 +78,10 @@ def _called_by_other_names(calls: list[CallSite]) -> set[str]:
 
 def _handed_on(module: Scope) -> set[str]:
     """Names in a table or list, returned names, and arguments of calls that may call them."""
-    values = [module.at(one.block).expr(one.value, one.line) for one in module.module.code.returns]
+    values = [
+        module.at(return_record.block).expr(return_record.value, return_record.line)
+        for return_record in module.module.code.returns
+    ]
     for assignment in module.assignments:
         if not assignment.value.written or assignment.target.endswith("]"):
             values.append(assignment.value)
@@ -103,7 +106,7 @@ def _names_in(value: Expr) -> list[str]:
 def derived_optimizers(module: Scope) -> list[NamedOptimizer]:
     """Project classes derived from a stock optimizer, except those with their own ``step``, which compute something
     else."""
-    found: list[NamedOptimizer] = []
+    optimizers: list[NamedOptimizer] = []
     for block, record in enumerate(module.module.blocks):
         if record.kind != "class" or not record.bases or module.at(block).definition("step") is not None:
             continue
@@ -112,5 +115,5 @@ def derived_optimizers(module: Scope) -> list[NamedOptimizer]:
                 name = base.name
                 if family(module.context, name) in ("stock", "apex_gpu"):
                     span = Span.at(record.line)
-                    found.append(NamedOptimizer(base.scope, span, name, "subclass"))
-    return found
+                    optimizers.append(NamedOptimizer(base.scope, span, name, "subclass"))
+    return optimizers

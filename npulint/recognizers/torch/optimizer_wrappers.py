@@ -31,7 +31,9 @@ def _is_of_wrapper(call: CallSite) -> bool:
 
 
 def _has_groups(owner: Scope) -> bool:
-    inside = [one for one in owner.blocks_of("function") if one.owner is not None and one.owner.block == owner.block]
-    if any(one.last_name in ("param_groups", "__getattr__") for one in inside):
+    inside = [
+        scope for scope in owner.blocks_of("function") if scope.owner is not None and scope.owner.block == owner.block
+    ]
+    if any(scope.last_name in ("param_groups", "__getattr__") for scope in inside):
         return True
-    return any(one.scope.is_inside(owner) for one in owner.assignments_to("param_groups"))
+    return any(assignment.scope.is_inside(owner) for assignment in owner.assignments_to("param_groups"))

@@ -70,7 +70,9 @@ class OptimizerCall(CallFact, OptimizerFact):
     def amp(self) -> Flag:
         """Whether apex's amp.initialize gets this optimizer; unknown if its class is one of several choices."""
         last = self.call.last
-        if last != last_of(self.call.name) and all(one.alias != last for one in self.call.module.code.imports):
+        if last != last_of(self.call.name) and all(
+            import_record.alias != last for import_record in self.call.module.code.imports
+        ):
             chosen = self.call.callee.assignments
             if len(chosen) != 1 or chosen[0].value.alternatives:
                 return "unknown"
@@ -88,7 +90,9 @@ class OptimizerCall(CallFact, OptimizerFact):
         written, last, module = self.call.written, last_of(self.name), self.call.module
         if "." in written:
             return "dotted" if written.rpartition(".")[2] == last else "indirect"
-        imported = any(one.alias == written and one.name == last for one in module.code.imports)
+        imported = any(
+            import_record.alias == written and import_record.name == last for import_record in module.code.imports
+        )
         return "imported" if imported and written not in module.shadowed else "indirect"
 
     @attribute
@@ -103,8 +107,8 @@ class OptimizerCall(CallFact, OptimizerFact):
 
 def _may_be_dropped(key: str, value: Expr) -> bool:
     """Whether a stock optimizer computes the same result without a keyword."""
-    known = value.known
-    return key in _HINTS or (key in _DROPPABLE and known.exact and bool(known.values) and not any(known.values))
+    values = value.known
+    return key in _HINTS or (key in _DROPPABLE and values.exact and bool(values.values) and not any(values.values))
 
 
 @recognizes(matching=lambda name: name == _PARTIAL or may_be(name))
@@ -127,15 +131,15 @@ def _is_partial(callee: Expr) -> bool:
 @once
 def _passed_to_amp(context: Context) -> set[CallSite | None]:
     """The constructors of the optimizers passed to amp.initialize; includes None if one is unknown."""
-    found: set[CallSite | None] = set()
+    calls: set[CallSite | None] = set()
     for call in _calls_where(context, "initialize", lambda name: name == INITIALIZE):
         value = call.argument("optimizers", 1)
         if value is not None:
             made = makers(value)
-            found.update(one for one in made if not (one.module is call.module and exclusive(one.scope, call.scope)))
+            calls.update(one for one in made if not (one.module is call.module and exclusive(one.scope, call.scope)))
             if not any(family(context, one.name) for one in made):
-                found.add(None)
-    return found
+                calls.add(None)
+    return calls
 
 
 @once
@@ -192,7 +196,7 @@ def _names_fused(context: Context) -> bool:
     """Whether the project names any fused optimizer of the NPU."""
     for module in context.project.modules.values():
         code = module.code
-        names = [one.name for one in code.imports] + [one.name for one in code.name_uses]
+        names = [import_record.name for import_record in code.imports] + [name_use.name for name_use in code.name_uses]
         if any("NpuFused" in name for name in names) or module.calls_where(lambda last: "NpuFused" in last):
             return True
     return False

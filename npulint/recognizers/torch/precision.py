@@ -56,7 +56,9 @@ class Autocast(CallFact):
         if self.step == "yes":
             return True
         loops = (loop for loop in training_of(self.call.context).loops if loop.module is self.scope.module)
-        return any(one.kind == "with" and one.test.call == self.call for loop in loops for one in loop.ancestors)
+        return any(
+            ancestor.kind == "with" and ancestor.test.call == self.call for loop in loops for ancestor in loop.ancestors
+        )
 
     @attribute
     def dead(self) -> bool:

@@ -69,7 +69,7 @@ def _asks(call: CallSite) -> bool:
 def _is_fixed(call: CallSite) -> bool:
     """Whether a task requires a literal number of GPUs, under no condition."""
     amount = call.argument(_KEYWORD)
-    free = all(one.kind not in ("if", "else", "except") for one in call.scope.ancestors)
+    free = all(ancestor.kind not in ("if", "else", "except") for ancestor in call.scope.ancestors)
     return amount is not None and amount.is_literal and free
 
 
@@ -85,12 +85,12 @@ def _from_choice(call: CallSite) -> bool:
 def _names_resource(module: Module) -> bool:
     """Whether the text ``NPU`` stands in a module."""
     values = (part for value, _, _ in walk.written_values(module.code) for part in walk.nested(value))
-    return any(isinstance(one, Const) and one.value == "NPU" for one in values)
+    return any(isinstance(value, Const) and value.value == "NPU" for value in values)
 
 
 def _is_nothing(amount: Expr) -> bool:
-    known = amount.known
-    return known.exact and all(not value for value in known.values)
+    values = amount.known
+    return values.exact and all(not value for value in values.values)
 
 
 def _is_bundle(value: Value) -> bool:

@@ -26,14 +26,14 @@ def makers(value: Expr) -> list[CallSite]:
     results of `apex.amp.initialize`; at most 12."""
     call = value.call
     if call is not None:
-        found = _of_result(call)
+        calls = _of_result(call)
     elif value.written:
-        found = _of_name(value)
+        calls = _of_name(value)
     elif value.subscript is not None:
-        found = _of_element(value, *value.subscript)
+        calls = _of_element(value, *value.subscript)
     else:
-        found = [one for part in (value.items[:_MOST] or value.alternatives) for one in makers(part)]
-    return list(dict.fromkeys(found))[:_MOST]
+        calls = [maker for part in (value.items[:_MOST] or value.alternatives) for maker in makers(part)]
+    return list(dict.fromkeys(calls))[:_MOST]
 
 
 def _of_result(call: CallSite) -> list[CallSite]:
@@ -43,15 +43,15 @@ def _of_result(call: CallSite) -> list[CallSite]:
     target = call.target
     if target is None or target.kind == "class":
         return [call]
-    return [one for returned in target.returns[:_MOST] for one in makers(returned)] or [call]
+    return [maker for returned in target.returns[:_MOST] for maker in makers(returned)] or [call]
 
 
 def _of_name(value: Expr) -> list[CallSite]:
-    found = [one for assignment in value.assignments[:_MOST] for one in makers(assignment.value)]
+    calls = [maker for assignment in value.assignments[:_MOST] for maker in makers(assignment.value)]
     function = value.parameter_of
     for _, passed in () if function is None else function.passed(value.written)[:_MOST]:
-        found += [] if passed is None else makers(passed)
-    return found
+        calls += [] if passed is None else makers(passed)
+    return calls
 
 
 def _of_element(value: Expr, holder: Expr, key: Expr) -> list[CallSite]:
@@ -60,8 +60,8 @@ def _of_element(value: Expr, holder: Expr, key: Expr) -> list[CallSite]:
         if call.name == INITIALIZE:
             part = call.argument("models", 0) if index == 0 else call.argument("optimizers", 1)
             return [] if part is None else makers(part)
-        displays = [one.items for one in call.target.returns] if call.target is not None else []
-        return [one for items in displays if -len(items) <= index < len(items) for one in makers(items[index])]
+        displays = [expr.items for expr in call.target.returns] if call.target is not None else []
+        return [maker for items in displays if -len(items) <= index < len(items) for maker in makers(items[index])]
     if holder.subscript is not None:  # an element of a list passed to amp.initialize
         return makers(holder)
     return value.sites

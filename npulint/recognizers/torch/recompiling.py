@@ -47,9 +47,9 @@ def results_called(call: CallSite) -> Iterator[Recompiling]:
 def decorated_called(module: Scope) -> Iterator[Recompiling]:
     """The calls of functions that ``torch.compile`` decorates."""
     for function in module.blocks_of("function"):
-        for one in function.decorators:
-            if one.name.removesuffix("()") == _COMPILE:
-                yield from _called_with_numbers(function.callers, one.call)
+        for decorator in function.decorators:
+            if decorator.name.removesuffix("()") == _COMPILE:
+                yield from _called_with_numbers(function.callers, decorator.call)
 
 
 def _called_with_numbers(calls: list[CallSite], made: CallSite | None) -> Iterator[Recompiling]:

@@ -82,7 +82,7 @@ def _is_tried(scope: Scope) -> bool:
 
 @once_per_file
 def _asks(module: Scope) -> bool:
-    if any(one.name.endswith("torch.__version__") for one in module.module.code.name_uses):
+    if any(name_use.name.endswith("torch.__version__") for name_use in module.module.code.name_uses):
         return True
     return any(call.args[0].name == "torch" for call in module.calls_named("hasattr", "getattr") if call.args)
 

@@ -71,9 +71,9 @@ def _is_weights_only(call: CallSite) -> bool | None:
 def _is_replaced(context: Context) -> bool:
     """Whether the project replaces ``torch.load``, or allows further classes."""
     modules = module_scopes(context)
-    if any("torch.load" in one.module.dotted for one in modules):
+    if any("torch.load" in module.module.dotted for module in modules):
         return True
-    return any(one.calls_named("add_safe_globals", "safe_globals") for one in modules)
+    return any(module.calls_named("add_safe_globals", "safe_globals") for module in modules)
 
 
 # -- what is loaded ----------------------------------------------------------------------------------
@@ -93,18 +93,26 @@ def _is_used_as_module(load: CallSite) -> bool:
 
 def _names(load: CallSite) -> frozenset[str]:
     """The plain names that keep the very result of a call, and nothing else in its function."""
-    kept = {one.target for one in load.assignments if "." not in one.target and "[" not in one.target}
-    others = {one.target for one in load.scope.routine.local_assignments if one.value.call is not load}
+    kept = {
+        assignment.target
+        for assignment in load.assignments
+        if "." not in assignment.target and "[" not in assignment.target
+    }
+    others = {
+        local_assignment.target
+        for local_assignment in load.scope.routine.local_assignments
+        if local_assignment.value.call is not load
+    }
     return frozenset(kept - others)
 
 
 def _read_keys(load: CallSite) -> frozenset[str]:
     """The keys that are read from the result of a call."""
     names = _names(load)
-    pairs = (one.subscript for one in operations(load.scope, "[]"))
+    pairs = (operation.subscript for operation in operations(load.scope, "[]"))
     found = {key.text for holder, key in filter(None, pairs) if holder.written in names or holder.call is load}
     reads = load.scope.calls_named("get", "pop")
-    found |= {one.args[0].text for one in reads if one.args and one.written.rpartition(".")[0] in names}
+    found |= {read.args[0].text for read in reads if read.args and read.written.rpartition(".")[0] in names}
     return frozenset(found - {""})
 
 

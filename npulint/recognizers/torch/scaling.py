@@ -137,12 +137,12 @@ def enabled(call: CallSite) -> Flag:
 def alternative(call: CallSite) -> bool:
     """Whether the same name, or the same call in another branch, means the NPU's."""
     root = call.written.partition(".")[0]
-    assigned = [one for one in call.scope.assignments if one.target == root]
-    roots = {root, *(one.value.written.partition(".")[0] for one in assigned)} - {""}
-    imports = [one for one in call.module.code.imports if one.alias in roots]
-    if any(one.module.startswith(("torch_npu", "torch.npu")) for one in imports):
+    assigned = [assignment for assignment in call.scope.assignments if assignment.target == root]
+    roots = {root, *(assignment.value.written.partition(".")[0] for assignment in assigned)} - {""}
+    imports = [import_record for import_record in call.module.code.imports if import_record.alias in roots]
+    if any(import_record.module.startswith(("torch_npu", "torch.npu")) for import_record in imports):
         return True
-    if any(one.value.name.startswith(("torch.npu", "torch_npu", "apex")) for one in assigned):
+    if any(assignment.value.name.startswith(("torch.npu", "torch_npu", "apex")) for assignment in assigned):
         return True
     others = call.scope.calls_named(call.last)
     return any(other.name.startswith("torch.npu.amp.") for other in others) or _is_for_older_release(call, others)

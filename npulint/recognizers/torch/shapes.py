@@ -258,9 +258,16 @@ def _pads_to_longest(call: CallSite, name: str) -> bool:
 
 def _is_replaced_by_number(call: CallSite) -> bool:
     """Whether the variable with the longest length is set to a constant afterwards."""
-    here = [one for one in call.scope.routine.local_assignments if one.scope is call.scope]
-    targets = {one.target for one in here if one.line <= call.line <= one.span.end_line}
-    return any(one.target in targets and one.line > call.line and one.value.is_literal for one in here)
+    here = [
+        local_assignment
+        for local_assignment in call.scope.routine.local_assignments
+        if local_assignment.scope is call.scope
+    ]
+    targets = {assignment.target for assignment in here if assignment.line <= call.line <= assignment.span.end_line}
+    return any(
+        assignment.target in targets and assignment.line > call.line and assignment.value.is_literal
+        for assignment in here
+    )
 
 
 def _is_over_lengths(call: CallSite) -> bool:

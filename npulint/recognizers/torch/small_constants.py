@@ -77,11 +77,11 @@ def guarded_quotients(module: Scope) -> Iterator[GuardedQuotient]:
 
 def _divisors(module: Module) -> dict[tuple[int, int], Value]:
     """By line and block the first divisor that is a sum, a call or a name."""
-    found: dict[tuple[int, int], Value] = {}
+    divisors: dict[tuple[int, int], Value] = {}
     if any(record.module.partition(".")[0] == "torch" for record in module.code.imports):
         for quotient, block, line in module.derive(operations_by_operator).get("/", ()):
-            found.setdefault((line, block), quotient.operands[1])
-    return found
+            divisors.setdefault((line, block), quotient.operands[1])
+    return divisors
 
 
 @walker(depth=6, otherwise=lambda: None)

@@ -58,7 +58,7 @@ class TrainStep(CallFact):
     @attribute
     def loop(self) -> bool:
         """Whether it runs in a training loop; a trainer contains one."""
-        loops = (train_loop(one) for way in blocks_as_run(self.call.scope) for one in way)
+        loops = (train_loop(scope) for way in blocks_as_run(self.call.scope) for scope in way)
         return self.name != "backward" or any(loop is not None for loop in loops)
 
     @attribute

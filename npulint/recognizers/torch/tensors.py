@@ -45,7 +45,7 @@ def values_of(name: Expr) -> list[Expr]:
     parameter."""
     assigned = name.assignments
     if assigned:
-        return [one.value for one in assigned if one.value.operator != "+="]
+        return [assignment.value for assignment in assigned if assignment.value.operator != "+="]
     function = name.parameter_of
     passed = [] if function is None else function.passed(name.written)
     return [value for _, value in passed if value is not None]
@@ -74,7 +74,7 @@ def is_mask(value: Expr) -> bool:
     if head and last in _SAME and last != "to":
         return is_mask(value.sibling(Ref(head)))
     values = values_of(value) if value.written else []
-    return bool(values) and all(is_mask(one) for one in values)
+    return bool(values) and all(is_mask(expr) for expr in values)
 
 
 def _is_mask_operation(value: Expr) -> bool:
@@ -93,9 +93,9 @@ def _is_mask_operation(value: Expr) -> bool:
 
 def _compares_tensors(operands: list[Expr]) -> bool:
     """Whether a comparison is between tensors: no text, None or two plain numbers."""
-    if any(one.is_literal and not isinstance(one.literal, int | float) for one in operands):
+    if any(operand.is_literal and not isinstance(operand.literal, int | float) for operand in operands):
         return False
-    return not all(_is_plain(one) or one.known.values for one in operands)
+    return not all(_is_plain(operand) or operand.known.values for operand in operands)
 
 
 @walker(depth=8, otherwise=bool)
@@ -108,8 +108,8 @@ def _is_plain(value: Expr) -> bool:
         return _is_plain(value.operands()[0])
     if value.written.endswith((".shape", ".ndim")):
         return True
-    assigned = [one.value for one in value.assignments]
-    return bool(assigned) and all(_is_plain(one) or _is_counter(one) for one in assigned)
+    assigned = [assignment.value for assignment in value.assignments]
+    return bool(assigned) and all(_is_plain(expr) or _is_counter(expr) for expr in assigned)
 
 
 def _is_counter(value: Expr) -> bool:
@@ -127,7 +127,7 @@ def _gives_mask(call: CallSite) -> bool:
     target = call.target
     if target is not None:
         returns = target.returns
-        return bool(returns) and all(is_mask(one) for one in returns)
+        return bool(returns) and all(is_mask(expr) for expr in returns)
     if last in _MASK_METHODS or (last in _MADE and not _types(call).isdisjoint(_BOOL_TYPES)):
         return True
     if last not in _SAME:
@@ -159,7 +159,7 @@ def on_host(value: Expr) -> bool:
         return True
     if call is not None:
         return _gives_host(call)
-    return any(on_host(one) for one in values_of(value)) or value.written in _shared_with_numpy(value.scope.routine)
+    return any(on_host(expr) for expr in values_of(value)) or value.written in _shared_with_numpy(value.scope.routine)
 
 
 def _gives_host(call: CallSite) -> bool:
@@ -170,7 +170,7 @@ def _gives_host(call: CallSite) -> bool:
     device = call.argument("device") if call.name.startswith("torch.") else None
     returns = [] if call.target is None else call.target.returns
     put_there = device is not None and device.single == "cpu"
-    return put_there or (bool(returns) and not any(one.is_display for one in returns) and all(map(on_host, returns)))
+    return put_there or (bool(returns) and not any(expr.is_display for expr in returns) and all(map(on_host, returns)))
 
 
 @once
@@ -194,7 +194,9 @@ def is_host_tensor(value: Expr) -> bool:
     if value.operator:
         part = value.subscript
         stored = [] if part is None or not part[0].written else item_assignments(part[0])
-        kept = [one.value for key, one in stored if part is not None and key in ("*", str(part[1].literal))]
+        kept = [
+            assignment.value for key, assignment in stored if part is not None and key in ("*", str(part[1].literal))
+        ]
         if kept:
             return all(map(is_host_tensor, kept))
         parts = value.operands()
@@ -203,7 +205,7 @@ def is_host_tensor(value: Expr) -> bool:
         return any(map(is_host_tensor, _taken_from(value)))
     if not value.written or value.parameter_of is not None:
         return False
-    assigned = [one.value for one in value.assignments]
+    assigned = [assignment.value for assignment in value.assignments]
     return bool(assigned) and all(map(is_host_tensor, assigned))
 
 
@@ -244,7 +246,7 @@ def depends_on_data(value: Expr) -> bool:
     if value.call is not None:
         return _gives_data(value.call)
     if value.written:
-        return any(depends_on_data(one) for one in values_of(value))
+        return any(depends_on_data(expr) for expr in values_of(value))
     if value.operator in _COMPARISONS:
         return False
     return any(map(depends_on_data, _taken_from(value) or value.items))

@@ -10,10 +10,10 @@ def starts_interval(clock: CallSite) -> bool:
     """Whether a reading starts an interval that ends in the same iteration (``t = time()``, later ``time() - t``). A
     difference to the previous iteration or to the start is correct on average, because the queue of launched operators
     is bounded."""
-    loop, names = clock.scope.loop, [one.target for one in clock.assignments]
+    loop, names = clock.scope.loop, [assignment.target for assignment in clock.assignments]
     if loop is None or not names:
         return False
-    values = [one.value for one in assignments_inside(loop)]
+    values = [assignment.value for assignment in assignments_inside(loop)]
     values += [value for call in calls_inside(loop) for value in call.arguments]
     lines = [value.line for value in values if any(_subtracts(part, names[0]) for part in value.nested)]
     return bool(lines) and min(lines) > clock.line

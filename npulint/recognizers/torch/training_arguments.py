@@ -100,8 +100,8 @@ def _nested(value: Expr, prefix: str, span: Span, path: str, depth: int = 0) -> 
             if key is not None and key.text:
                 name, sure = f"{prefix}{key.text}", len(displays) == 1
                 if inner.is_dict:
-                    for leaf, found, at, alone in _nested(inner, f"{name}.", place, path, depth + 1):
-                        yield leaf, found, at, sure and alone
+                    for leaf, expr, at, alone in _nested(inner, f"{name}.", place, path, depth + 1):
+                        yield leaf, expr, at, sure and alone
                 else:
                     yield name, inner, place, sure
 
@@ -110,10 +110,10 @@ def _defaults(scope: Scope, known: ConfiguringCall) -> Iterator[Setting]:
     """The fields of a dataclass with their defaults."""
     module = scope.module
     fields = (one for one in module.code.assignments if one.block == scope.block)
-    for one in (assignment_at(scope.context, module, record) for record in fields):
-        value = _default(one)
+    for assignment in (assignment_at(scope.context, module, record) for record in fields):
+        value = _default(assignment)
         if value is not None:
-            yield from _setting(known.framework, known.prefix + one.target, value, one.span)
+            yield from _setting(known.framework, known.prefix + assignment.target, value, assignment.span)
 
 
 def _default(field: AssignmentSite) -> Expr | None:
@@ -127,11 +127,11 @@ def _setting(framework: str, name: str, value: Expr, span: Span, sure: bool = Tr
     """A setting for each value that an argument may have; `sure`: where it is given at all, it is this one."""
     if not value.is_literal and not is_known(framework, name):
         return  # what it is does not matter, and to find it out takes time
-    known = value.known
-    for one in known.values:
-        if one is not None or known.exact:
+    values = value.known
+    for one in values.values:
+        if one is not None or values.exact:
             text = one.rpartition(".")[2] if isinstance(one, str) and one.startswith("torch.") else one
-            yield Setting(framework, name, text, "", span, "code", guarded=not sure or len(known.values) > 1)
+            yield Setting(framework, name, text, "", span, "code", guarded=not sure or len(values.values) > 1)
 
 
 __all__ = ["WrittenArgument", "default_arguments", "training_arguments"]

@@ -68,13 +68,13 @@ def triton_name(name: str) -> str:
 
 def is_kernel(function: Scope) -> bool:
     """Whether Triton compiles a function."""
-    return any(triton_name(one.name).removesuffix("()") in KERNEL_MAKERS for one in function.decorators)
+    return any(triton_name(decorator.name).removesuffix("()") in KERNEL_MAKERS for decorator in function.decorators)
 
 
 def kernels(module: Scope) -> Iterator[Scope]:
     """The functions of a module that Triton compiles."""
-    if any("triton" in f"{one.module}.{one.name}" for one in module.module.code.imports):
-        yield from (one for one in module.blocks_of("function") if one.record.decorators and is_kernel(one))
+    if any("triton" in f"{import_record.module}.{import_record.name}" for import_record in module.module.code.imports):
+        yield from (scope for scope in module.blocks_of("function") if scope.record.decorators and is_kernel(scope))
 
 
 def has_version_for_npu(module: Scope) -> bool:
@@ -93,19 +93,23 @@ def _files_for_npu(context: Context) -> frozenset[str]:
 
 def configurations(kernel: Scope) -> list[TritonConfig] | None:
     """The configurations among which a kernel is tuned; empty without tuning, None if they are not all known."""
-    tuners = [one.call for one in kernel.decorators if triton_name(one.name).removesuffix("()") == "triton.autotune"]
-    found: list[TritonConfig] = []
+    tuners = [
+        decorator.call
+        for decorator in kernel.decorators
+        if triton_name(decorator.name).removesuffix("()") == "triton.autotune"
+    ]
+    triton_configs: list[TritonConfig] = []
     for tuner in tuners:
         given = None if tuner is None else tuner.argument("configs", 0)
         lists = [] if given is None else given.displays
         if len(lists) != 1 or not lists[0].is_display or not lists[0].items:
             return None
         for item in lists[0].items:
-            one = _configuration(item)
-            if one is None:
+            triton_config = _configuration(item)
+            if triton_config is None:
                 return None
-            found.append(one)
-    return found
+            triton_configs.append(triton_config)
+    return triton_configs
 
 
 def _configuration(item: Expr) -> TritonConfig | None:
@@ -122,7 +126,7 @@ def _configuration(item: Expr) -> TritonConfig | None:
 @once
 def launches(context: Context) -> list[TritonLaunch]:
     """The launches of the project's own kernels."""
-    return [one for module in module_scopes(context) for one in _launches_in(module)]
+    return [triton_launch for module in module_scopes(context) for triton_launch in _launches_in(module)]
 
 
 def _launches_in(module: Scope) -> Iterator[TritonLaunch]:
@@ -156,9 +160,9 @@ def number(value: Expr, sizes: Sizes) -> int | None:
         return sizes[f"[{element[1].text}]"]
     operands = value.operands()
     if operands and value.operator not in ("[]", ".", "if", "and", "or"):
-        parts = [number(one, sizes) for one in operands]
-        known = [PossibleValues((one,), True) for one in parts if one is not None]
-        return _whole(apply(value.operator, known).single) if len(known) == len(parts) else None
+        parts = [number(operand, sizes) for operand in operands]
+        valueses = [PossibleValues((part,), True) for part in parts if part is not None]
+        return _whole(apply(value.operator, valueses).single) if len(valueses) == len(parts) else None
     sources = value.assignments
     if len(sources) == 1 and value.passed_to is None and sources[0].value.value is not value.value:
         return number(sources[0].value, sizes)
@@ -169,7 +173,7 @@ def _of_call(value: Expr, sizes: Sizes) -> int | None:
     call = value.call
     if call is None:
         return None
-    name, given = triton_name(call.name), [number(one, sizes) for one in call.args]
+    name, given = triton_name(call.name), [number(argument, sizes) for argument in call.args]
     known = [one for one in given if one is not None]
     if len(known) != len(given) or not known or call.keywords:
         return None

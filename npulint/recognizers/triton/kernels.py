@@ -57,7 +57,9 @@ def triton_kernels(module: Scope) -> Iterator[PlaceFact]:
         yield TritonKernel(module.at(max(kernel.record.parent, 0)), Span.at(kernel.record.line), name)
         if not replaced:
             yield from (
-                TritonAssembly(one.scope, one.span, name) for one in kernel.calls if _always(one.scope) and _is_ptx(one)
+                TritonAssembly(call.scope, call.span, name)
+                for call in kernel.calls
+                if _always(call.scope) and _is_ptx(call)
             )
             yield from _types(kernel)
 
@@ -77,8 +79,12 @@ def _is_ptx(call: CallSite) -> bool:
 def _types(kernel: Scope) -> Iterator[TritonType]:
     """The operations of a kernel on types that they lack, one for each operation and type."""
     seen = set()
-    places = [(one.value, Span.at(one.line)) for one in kernel.local_assignments if _always(one.scope)]
-    places += [(one.result, one.span) for one in kernel.calls if _always(one.scope)]
+    places = [
+        (local_assignment.value, Span.at(local_assignment.line))
+        for local_assignment in kernel.local_assignments
+        if _always(local_assignment.scope)
+    ]
+    places += [(call.result, call.span) for call in kernel.calls if _always(call.scope)]
     for value, span in sorted(places, key=lambda one: one[1].line):
         for part in value.nested:
             operation = _operation(part)
@@ -100,7 +106,7 @@ def _types_of(value: Expr) -> frozenset[str]:
     """The element types that an operation takes or makes."""
     call = value.call
     if call is None:
-        return frozenset(kind for one in value.operands() if (kind := _type(one)))
+        return frozenset(kind for operand in value.operands() if (kind := _type(operand)))
     if member(call).startswith("atomic"):
         given = call.argument("val", 1)
         return frozenset() if given is None else frozenset((_type(given),))
@@ -120,9 +126,9 @@ def _type(value: Expr) -> str:
         kind = "" if made is None else triton_name(made.name)
         return kind.removeprefix(LANGUAGE) if kind.startswith(LANGUAGE) else ""
     if value.written:
-        found = {_type(one.value) for one in value.assignments} if value.passed_to is None else set()
+        found = {_type(assignment.value) for assignment in value.assignments} if value.passed_to is None else set()
         return found.pop() if len(found) == 1 else ""
     if value.operator in _KEEPING:
-        kinds = {kind for one in value.operands() if (kind := _type(one))}
+        kinds = {kind for operand in value.operands() if (kind := _type(operand))}
         return kinds.pop() if len(kinds) == 1 else ""
     return ""

@@ -43,25 +43,27 @@ class TritonLaunchFact(CallFact):
 @recognizes_in_modules
 def triton_launches(module: Scope) -> list[TritonLaunchFact]:
     """The launches in one module."""
-    found = [one for one in launches(module.context) if one.call.path == module.path]
-    found = [one for one in found if not has_version_for_npu(one.kernel.at(0))]
-    return [TritonLaunchFact(one.call, one.kernel.last_name, one) for one in found]
+    found = [launch for launch in launches(module.context) if launch.call.path == module.path]
+    found = [triton_launch for triton_launch in found if not has_version_for_npu(triton_launch.kernel.at(0))]
+    return [
+        TritonLaunchFact(triton_launch.call, triton_launch.kernel.last_name, triton_launch) for triton_launch in found
+    ]
 
 
 def _programs(launch: TritonLaunch) -> int:
     tuned = configurations(launch.kernel)
-    known = [launch.sizes] if not tuned else [{**launch.sizes, **one.sizes} for one in tuned]
+    known = [launch.sizes] if not tuned else [{**launch.sizes, **triton_config.sizes} for triton_config in tuned]
     return min(_of_grid(launch.grid, {} if tuned is None else in_grid(sizes)) for sizes in known)
 
 
 def _of_grid(grid: Expr, sizes: Sizes) -> int:
     """The least number of programs in a grid: a dimension that is unknown has at least one."""
-    functions = [one.function for one in (grid, *grid.sources) if one.function is not None]
+    functions = [expr.function for expr in (grid, *grid.sources) if expr.function is not None]
     if functions:
         returned = functions[0].returns if len(functions) == 1 else []
         return _of_grid(returned[0], sizes) if len(returned) == 1 else 0
     shapes = grid.displays
     if len(shapes) == 1 and shapes[0].is_display:
-        known = [size for one in shapes[0].items if (size := number(one, sizes)) is not None]
+        known = [size for item in shapes[0].items if (size := number(item, sizes)) is not None]
         return prod(known) if known and min(known) > 0 else 0
     return number(grid, sizes) or 0 if grid.operator != "[]" and not shapes else 0

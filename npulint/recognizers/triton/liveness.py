@@ -44,8 +44,8 @@ class Step(msgspec.Struct, frozen=True, eq=False):
         if call is not None:
             total = call.argument("acc", 2)
             return member(call) == "dot" and (total is None or total.written == self.target)
-        names = [one for one in added if one.written == self.target]
-        return len(names) == 1 and any(one.call is not None and member(one.call) == "dot" for one in added)
+        names = [expr for expr in added if expr.written == self.target]
+        return len(names) == 1 and any(expr.call is not None and member(expr.call) == "dot" for expr in added)
 
 
 class Need(msgspec.Struct, frozen=True):
@@ -81,16 +81,20 @@ def peak(kernel: Scope, sizes: Sizes) -> Need:
         alive = {life.name for life in lives if life.first < index < life.last}
         held = {name: tiles.get(name) for name in alive - in_matrix_unit}
         for instruction in _instructions(step):
-            best = max(best, _need(instruction, held, tiles, sizes, in_matrix_unit), key=lambda one: one.size)
+            best = max(best, _need(instruction, held, tiles, sizes, in_matrix_unit), key=lambda need: need.size)
         if step.target:
             tiles[step.target] = tile(step.value, tiles, sizes)
     return best
 
 
 def _steps(kernel: Scope) -> list[Step]:
-    found = [_assignment(one) for one in kernel.local_assignments if one.target.isidentifier()]
-    found += [_write(one) for one in kernel.calls if member(one) in _STORES]
-    return sorted(found, key=lambda one: (one.line, one.value.call is not None))
+    steps = [
+        _assignment(local_assignment)
+        for local_assignment in kernel.local_assignments
+        if local_assignment.target.isidentifier()
+    ]
+    steps += [_write(call) for call in kernel.calls if member(call) in _STORES]
+    return sorted(steps, key=lambda step: (step.line, step.value.call is not None))
 
 
 def _assignment(site: AssignmentSite) -> Step:
@@ -123,7 +127,7 @@ def _truth(test: Expr, sizes: Sizes) -> bool | None:
     if test.operator not in COMPARISONS:
         found = number(test, sizes)
         return None if found is None else bool(found)
-    sides = [size for one in test.operands() if (size := number(one, sizes)) is not None]
+    sides = [size for operand in test.operands() if (size := number(operand, sizes)) is not None]
     return COMPARISONS[test.operator](*sides) if len(sides) == 2 else None
 
 
@@ -169,14 +173,14 @@ def _loops(steps: list[Step]) -> list[tuple[int, int]]:
 
 def _sums_of_products(steps: list[Step]) -> set[str]:
     """The variables that sum up products in a loop without being used otherwise in it."""
-    found = set()
+    products = set()
     for one in steps:
         loop = one.scope.loop
         if one.target and one.product:
             inside = [step for step in steps if loop is not None and step.scope.is_inside(loop) and step is not one]
             if all(one.target not in step.names and step.target != one.target for step in inside):
-                found.add(one.target)
-    return found
+                products.add(one.target)
+    return products
 
 
 def _instructions(step: Step) -> list[Expr]:
@@ -188,8 +192,8 @@ def _instructions(step: Step) -> list[Expr]:
 
 @walker(depth=40, otherwise=list)
 def _inner(value: Expr) -> list[Expr]:
-    found = [value] if is_instruction(value) else []
-    return found + [inner for one in operands(value) for inner in _inner(one)]
+    exprs = [value] if is_instruction(value) else []
+    return exprs + [inner for operand in operands(value) for inner in _inner(operand)]
 
 
 def _need(instruction: Expr, held: Tiles, tiles: Tiles, sizes: Sizes, in_matrix_unit: set[str]) -> Need:

@@ -60,8 +60,8 @@ def tile(value: Expr, tiles: Tiles, sizes: Sizes) -> Tile | None:
     if value.operator == "[]":
         return _of_subscript(value, tiles, sizes)
     if value.operator in _ARITHMETIC:
-        found = _broadcast([tile(one, tiles, sizes) for one in value.operands()])
-        halves = any(isinstance(one.literal, float) for one in value.operands()) or value.operator == "/"
+        found = _broadcast([tile(operand, tiles, sizes) for operand in value.operands()])
+        halves = any(isinstance(operand.literal, float) for operand in value.operands()) or value.operator == "/"
         return _at_least(found, _HALF) if halves else found
     return None
 
@@ -93,7 +93,7 @@ def _of_call(call: CallSite, tiles: Tiles, sizes: Sizes) -> Tile | None:
     if special is not None:
         return special(call, tiles, sizes)
     if last in _ELEMENTWISE:
-        given = [tile(one, tiles, sizes) for one in call.args[last == "where" :]]
+        given = [tile(argument, tiles, sizes) for argument in call.args[last == "where" :]]
         found = _broadcast(given)
         return _at_least(found, _HALF) if last in _MATH else found
     return None
@@ -125,7 +125,7 @@ def _like(call: CallSite, tiles: Tiles, sizes: Sizes) -> Tile | None:
 
 
 def _range(call: CallSite, tiles: Tiles, sizes: Sizes) -> Tile | None:
-    ends = [number(one, sizes) for one in call.args]
+    ends = [number(argument, sizes) for argument in call.args]
     if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[1] <= ends[0]:
         return None
     return Tile((ends[1] - ends[0],), 4, data=False)
@@ -143,7 +143,7 @@ def _loaded(call: CallSite, tiles: Tiles, sizes: Sizes) -> Tile | None:
 
 
 def _product(call: CallSite, tiles: Tiles, sizes: Sizes) -> Tile | None:
-    sides = [tile(one, tiles, sizes) for one in call.args[:2]]
+    sides = [tile(argument, tiles, sizes) for argument in call.args[:2]]
     left, right = sides if len(sides) == 2 else (None, None)
     if left is None or right is None or len(left.shape) != 2 or len(right.shape) != 2:
         return None
@@ -180,7 +180,7 @@ def _shape(value: Expr | None, sizes: Sizes) -> tuple[int, ...] | None:
     shown = [] if value is None else value.displays
     if len(shown) != 1 or not shown[0].items:
         return None
-    found = [number(one, sizes) for one in shown[0].items]
+    found = [number(item, sizes) for item in shown[0].items]
     known = [one for one in found if one is not None and one > 0]
     return tuple(known) if len(known) == len(found) else None
 
@@ -192,10 +192,10 @@ def _of_subscript(value: Expr, tiles: Tiles, sizes: Sizes) -> Tile | None:
     if held is None or not key.items:
         return None
     left, shape = list(held.shape), []
-    for one in key.items:
-        if one.value == Const(None):
+    for item in key.items:
+        if item.value == Const(None):
             shape.append(1)
-        elif one.is_unknown and left:
+        elif item.is_unknown and left:
             shape.append(left.pop(0))
         else:
             return None

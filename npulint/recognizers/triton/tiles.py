@@ -20,7 +20,7 @@ from npulint.recognizers.triton.code import (
 )
 from npulint.recognizers.triton.liveness import Need, peak, uses_matrix_unit
 
-_BUFFER = min(one.unified_buffer for one in CHIPS if one.trains)
+_BUFFER = min(chip.unified_buffer for chip in CHIPS if chip.trains)
 _VECTOR_CORES = 2  # of an AI core, between which a kernel with matrix products may divide its tiles
 
 
@@ -53,8 +53,8 @@ class TritonTiles(PlaceFact):
     @attribute
     def shapes(self) -> str:
         """The tiles, such as ``3 × 128×256``; each element counts with the least width that it may have."""
-        found = ["×".join(map(str, one.shape)) for one in self._need.tiles if one.size]
-        return ", ".join(f"{found.count(one)} × {one}" for one in dict.fromkeys(found))
+        found = ["×".join(map(str, tile.shape)) for tile in self._need.tiles if tile.size]
+        return ", ".join(f"{found.count(fromkey)} × {fromkey}" for fromkey in dict.fromkeys(found))
 
     @attribute
     def matrix(self) -> Flag:
@@ -74,9 +74,11 @@ def triton_tiles(module: Scope) -> Iterator[TritonTiles]:
         tuned = configurations(kernel)
         if tuned is None:
             continue
-        for launch in (one for one in launches(module.context) if one.kernel.name == kernel.name):
+        for launch in (
+            triton_launch for triton_launch in launches(module.context) if triton_launch.kernel.name == kernel.name
+        ):
             place = tuned[0].call if tuned else launch.call
-            chosen = [one.sizes for one in tuned] or [launch.sizes]
+            chosen = [triton_config.sizes for triton_config in tuned] or [launch.sizes]
             if place not in seen and all(chosen):
                 seen.add(place)
                 yield _smallest(kernel, launch, place, chosen)

@@ -47,15 +47,15 @@ def conflicts(environment: Environment) -> Iterator[Fact]:
 
 def _conflict(pins: list[Pin], other: str, against: list[Pin]) -> Iterator[Fact]:
     """The conflict of a package with another, unless one of the alternatives is free of it."""
-    found = None
+    version_conflict = None
     for pin, second in product(pins, against):
         allowed = _needs(pin, other)
         specifier = specifier_of(second.specifier, other)
         if allowed is None or specifier is None or any(meet(text, specifier, other) for text in allowed):
             return
-        found = found or _fact(pin, second, allowed, specifier)
-    if found is not None:
-        yield found
+        version_conflict = version_conflict or _fact(pin, second, allowed, specifier)
+    if version_conflict is not None:
+        yield version_conflict
 
 
 def _fact(pin: Pin, second: Pin, allowed: list[str], specifier: SpecifierSet) -> VersionConflict:

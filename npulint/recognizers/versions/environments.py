@@ -83,9 +83,9 @@ def _found(name: str, path: str, own: dict[str, FileFacts]) -> FileFacts | None:
     """The requirements file that another file names: relative to it, to the root, or the only one of its name, as the
     folders of an image are others."""
     for base in (posixpath.dirname(path), ""):
-        found = own.get(posixpath.normpath(posixpath.join(base, name)))
-        if found is not None:
-            return found
+        file = own.get(posixpath.normpath(posixpath.join(base, name)))
+        if file is not None:
+            return file
     last = posixpath.basename(name)
     same = [one for other, one in own.items() if posixpath.basename(other) == last]
     return same[0] if len(same) == 1 else None

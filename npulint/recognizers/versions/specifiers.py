@@ -18,7 +18,10 @@ def meet(text: str, specifier: SpecifierSet, package: str) -> bool:
         return True
     pinned = [exact(one) for one in (needed, specifier)]
     releases = (*(_PYTHONS if package == "python" else known_releases(package)), *filter(None, pinned))
-    return any(needed.contains(one, prereleases=True) and specifier.contains(one, prereleases=True) for one in releases)
+    return any(
+        needed.contains(release, prereleases=True) and specifier.contains(release, prereleases=True)
+        for release in releases
+    )
 
 
 def specifier_of(text: str, package: str) -> SpecifierSet | None:

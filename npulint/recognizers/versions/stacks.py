@@ -33,7 +33,7 @@ class Unmatched(msgspec.Struct, frozen=True):
 
 def unmatched(wanted: Mapping[str, str]) -> list[Unmatched]:
     """The packages of `wanted` whose specifier names one version that is in no stack at all."""
-    found = []
+    unmatcheds = []
     for package, text in wanted.items():
         clauses = list(specifier_of(text, package) or ())
         if len(clauses) != 1 or next(stacks({package: text}), None) is not None:
@@ -45,8 +45,8 @@ def unmatched(wanted: Mapping[str, str]) -> list[Unmatched]:
         below = [one for one in final if Version(one) < version][-1:]
         above = [one for one in final if Version(one) > version][:1]
         written = str(clauses[0]).removeprefix("==").removesuffix(".*")
-        found.append(Unmatched(package, written, (*below, *above)))
-    return found
+        unmatcheds.append(Unmatched(package, written, (*below, *above)))
+    return unmatcheds
 
 
 def stacks(wanted: Mapping[str, str]) -> Iterator[Stack]:

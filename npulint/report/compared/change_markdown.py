@@ -56,12 +56,12 @@ def _row(value: ChangedValue, lang: str) -> Sequence[Cell]:
 def _reasons(findings: Sequence[Finding], lang: str) -> list[str]:
     """Why each kind of difference matters, and its places."""
     first: dict[str, list[Finding]] = {}
-    for one in findings:
-        first.setdefault(one.code, []).append(one)
+    for finding in findings:
+        first.setdefault(finding.code, []).append(finding)
     lines = []
     for same in first.values():
-        one = same[0]
+        finding = same[0]
         places = say(lang, "list.and").join(dict.fromkeys(code(f"{each.path}:{each.span.line}") for each in same))
-        name = link(code(one.name), one.url)
-        lines.append(f"- {name} {places}: {prose(' '.join(one.why.split()))}")
+        name = link(code(finding.name), finding.url)
+        lines.append(f"- {name} {places}: {prose(' '.join(finding.why.split()))}")
     return fitting(lines, _COMMENT // 3)

@@ -90,7 +90,7 @@ class _Builder:
             Status(item.status, say(self._lang, f"compare.status.{item.status}")),
             _numbers(item, self._lang),
             " ".join(item.look.split()) if item.status == "unknown" else "",
-            [PlaceCell(one.path, one.span, check=one.check, code=one.code) for one in failures],
+            [PlaceCell(failure.path, failure.span, check=failure.check, code=failure.code) for failure in failures],
             self._differences(rows),
             self._differences(same),
             notes,
@@ -106,10 +106,12 @@ class _Builder:
 
     def _chosen(self, item: ComparedItem) -> tuple[Sequence[ComparedRow], Sequence[str]]:
         """The rows to show, and notes on how many are left out. Unknown rows are shown only when all rows are."""
-        found, seen = self._of_interest(item), self._seen
-        fresh = [row for row in found if row not in seen and (row.answer != "unknown" or item.status == "unknown")]
-        above = sum(row in seen for row in found)
-        numbers = (("above", above), ("more", len(found) - len(fresh[:_ROWS]) - above))
+        compared_rows, seen = self._of_interest(item), self._seen
+        fresh = [
+            row for row in compared_rows if row not in seen and (row.answer != "unknown" or item.status == "unknown")
+        ]
+        above = sum(row in seen for row in compared_rows)
+        numbers = (("above", above), ("more", len(compared_rows) - len(fresh[:_ROWS]) - above))
         return fresh[:_ROWS], [count(self._lang, f"compare.rows.{word}", n) for word, n in numbers if n > 0]
 
     def _differences(self, rows: Sequence[ComparedRow]) -> Sequence[DifferenceRow]:
@@ -130,10 +132,10 @@ class _Builder:
     def _also(self, row: ComparedRow) -> str:
         """Where else the same difference is."""
         both = row.also if row.answer != "same" else ()
-        sides = [one for left, right in both if (one := right or left) is not None]
+        sides = [compared_side for left, right in both if (compared_side := right or left) is not None]
         if not sides:
             return ""
-        places = [escape_control_chars(f"{self._short(one)}:{one.span.line}") for one in sides[:_ALSO]]
+        places = [escape_control_chars(f"{self._short(side)}:{side.span.line}") for side in sides[:_ALSO]]
         more = [count(self._lang, "compare.also.more", len(sides) - _ALSO)] if len(sides) > _ALSO else []
         return say(self._lang, "compare.also", list=say(self._lang, "list.and").join([*places, *more]))
 
@@ -144,7 +146,10 @@ class _Builder:
         if side is None:
             return None
         place = next(
-            (PlaceCell(one.path, one.span, self._roots.short(one.path, name), code=code) for one in places_of(side)),
+            (
+                PlaceCell(related.path, related.span, self._roots.short(related.path, name), code=code)
+                for related in places_of(side)
+            ),
             None,
         )
         return ValueCell(" ".join(side.text.split()) or "?", place, way(side))
@@ -169,7 +174,7 @@ def _unspoken(item: ComparedItem) -> list[Evidence]:
         if side is not None
         for place in places_of(side)
     }
-    return [one for one in item.failures if (one.path, one.span.line) not in named]
+    return [failure for failure in item.failures if (failure.path, failure.span.line) not in named]
 
 
 def way(side: ComparedSide) -> list[str]:

@@ -36,14 +36,15 @@ def _item(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
     record: dict[str, Any] = {
         **fields_of(item, "item title status same look"),
         "failures": [
-            {"path": one.path, "line": one.span.line, "check": one.check, "code": one.code} for one in item.failures
+            {"path": failure.path, "line": failure.span.line, "check": failure.check, "code": failure.code}
+            for failure in item.failures
         ],
     }
     if not rows:
         return record
     parts = [
-        {**fields_of(one, "part answer"), "reference": _side(one.reference), "migrated": _side(one.migrated)}
-        for one in item.parts
+        {**fields_of(part, "part answer"), "reference": _side(part.reference), "migrated": _side(part.migrated)}
+        for part in item.parts
     ]
     return {**record, "rows": [_row(row) for row in item.rows], "parts": parts}
 
@@ -74,5 +75,7 @@ def _side(side: ComparedSide | None) -> dict[str, Any] | None:
         "path": side.path,
         "line": side.span.line if side.path else 0,
         "column": side.span.column if side.path else 0,
-        "stations": [{"path": one.path, "line": one.span.line, "name": one.message} for one in side.stations],
+        "stations": [
+            {"path": station.path, "line": station.span.line, "name": station.message} for station in side.stations
+        ],
     }

@@ -32,7 +32,7 @@ class ShortSidePaths:
     def __init__(self, comparison: Comparison, pair: ComparedPair | None = None) -> None:
         self._folders = {}
         for side in SIDES:
-            entries = [getattr(one, side) for one in comparison.pairs]
+            entries = [getattr(compared_pair, side) for compared_pair in comparison.pairs]
             within = [*entries, *getattr(comparison, f"only_{side}")] if pair is None else _paths_of(pair, side)
             self._folders[side] = _shared(_folder(getattr(comparison, side), entries), within)
 
@@ -53,7 +53,7 @@ def _folder(root: str, entries: Sequence[str]) -> str:
 def _paths_of(pair: ComparedPair, side: str) -> list[str]:
     """The paths of one side in a pair."""
     rows = [getattr(row, side) for item in pair.items for row in item.rows]
-    found = [place.path for one in rows if one is not None for place in places_of(one)]
+    found = [place.path for row in rows if row is not None for place in places_of(row)]
     return [path for path in (getattr(pair, side), getattr(pair, f"{side}_launcher"), *found) if path]
 
 
@@ -100,7 +100,7 @@ def paths(comparison: Comparison) -> set[str]:
     ways = [way for row in rows for way in ((row.reference, row.migrated), *row.also)]
     sides = [side for way in ways for side in way if side is not None]
     found = {place.path for side in sides for place in places_of(side)}
-    found |= {one.path for pair in comparison.pairs for item in pair.items for one in item.failures}
+    found |= {failure.path for pair in comparison.pairs for item in pair.items for failure in item.failures}
     return found | {entry for pair in comparison.pairs for entry in (pair.reference, pair.migrated)}
 
 
@@ -156,7 +156,7 @@ def with_other_sides(findings: Sequence[Finding], comparison: Comparison) -> lis
         for side in (row.reference, row.migrated):
             for place in places_of(side)[:1] if side is not None else ():
                 rows.setdefault((row.code, place.path, place.span.line), []).append(row)
-    return [_related(one, rows.get((one.code, one.path, one.span.line), ())) for one in findings]
+    return [_related(finding, rows.get((finding.code, finding.path, finding.span.line), ())) for finding in findings]
 
 
 def _related(one: Finding, rows: Sequence[ComparedRow]) -> Finding:

@@ -85,11 +85,11 @@ def _noise(curve: ComparedCurve, lang: str) -> str:
 def symptoms(comparison: Comparison, runs: RunComparison, lang: str) -> Iterator[SymptomText]:
     """What the runs show, with causes."""
     curves = {curve.quantity: curve for curve in runs.curves}
-    for one in runs.symptoms:
-        at = place(curves[one.quantity], one.at, lang)
-        intro = "found" if one.explained else "usual" if comparison.pairs else "usual.alone"
-        causes = [_cause(cause, one, lang) for cause in one.explanations]
-        yield SymptomText(say(lang, f"pair.symptom.{one.name}", place=at), say(lang, f"pair.{intro}"), causes)
+    for symptom in runs.symptoms:
+        at = place(curves[symptom.quantity], symptom.at, lang)
+        intro = "found" if symptom.explained else "usual" if comparison.pairs else "usual.alone"
+        causes = [_cause(cause, symptom, lang) for cause in symptom.explanations]
+        yield SymptomText(say(lang, f"pair.symptom.{symptom.name}", place=at), say(lang, f"pair.{intro}"), causes)
 
 
 def _cause(cause: Explanation, symptom: Symptom, lang: str) -> tuple[str, str, str]:

@@ -16,7 +16,9 @@ def run_parts(comparison: Comparison, runs: RunComparison, writer: Writer, lang:
     if runs.curves:
         found = table(runs, lang)
         parts += writer.table(found.heads, found.rows)
-    for one in symptoms(comparison, runs, lang):
-        parts.append(f"**{prose(one.text)}{say(lang, 'compare.end')}** {prose(say(lang, 'heading', text=one.intro))}")
-        parts.append("\n".join(f"- {prose(paragraph(cause, lang).text)}" for cause in one.causes))
+    for symptom in symptoms(comparison, runs, lang):
+        parts.append(
+            f"**{prose(symptom.text)}{say(lang, 'compare.end')}** {prose(say(lang, 'heading', text=symptom.intro))}"
+        )
+        parts.append("\n".join(f"- {prose(paragraph(cause, lang).text)}" for cause in symptom.causes))
     return parts

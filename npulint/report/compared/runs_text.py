@@ -65,10 +65,10 @@ def _lines(cell: Cell) -> list[Line]:
 
 def _symptoms(comparison: Comparison, runs: RunComparison, view: ReportView, width: int) -> Iterator[str]:
     paint = Paint(view.color)
-    for one in symptoms(comparison, runs, view.lang):
-        yield paint("bold", one.text)
-        yield f"  {say(view.lang, 'heading', text=one.intro)}"
-        for what, at, reason in one.causes if view.verbose else one.causes[:_CAUSES]:
+    for symptom in symptoms(comparison, runs, view.lang):
+        yield paint("bold", symptom.text)
+        yield f"  {say(view.lang, 'heading', text=symptom.intro)}"
+        for what, at, reason in symptom.causes if view.verbose else symptom.causes[:_CAUSES]:
             aside = say(view.lang, "aside", text=at) if at else ""
             text = escape_control_chars(f"{what.replace('`', '')}{aside}")
             yield from _hanging(text, "- ", width)

@@ -29,7 +29,7 @@ def blocks(comparison: Comparison, view: ReportView) -> list[list[str]]:
     shown = None if view.verbose else _PAIRS
     writer = Checklists(view)
     chosen = checklists(comparison, view.lang, shown, brief=not view.verbose, weak=view.verbose or view.all_differences)
-    pairs = [writer.lines(one) for one in chosen]
+    pairs = [writer.lines(checklist) for checklist in chosen]
     rest = alone(comparison, view.lang)
     if not comparison.pairs:
         rest.insert(0, say(view.lang, "compare.pairs.none"))

@@ -78,7 +78,7 @@ class Writer:
         """Both sides of an item that is not just consistent."""
         heads = [say(self._lang, f"compare.heading.{word}") for word in ("what", "reference", "migrated")]
         parts = self.table(heads, [self._sides(row) for row in item.rows]) if item.rows else []
-        parts += ["\n".join(f"- {self._inline(one)}" for one in item.places)] if item.places else []
+        parts += ["\n".join(f"- {self._inline(place)}" for place in item.places)] if item.places else []
         return [f"### {prose(item.title)}", *parts] if parts else []
 
     def _sides(self, row: model.DifferenceRow) -> Sequence[model.Cell]:

@@ -84,9 +84,9 @@ class Checklists:
         heads = [[Line(self._say(f"heading.{word}"), "dim")] for word in ("what", "reference", "migrated")]
         columns = widths([heads, *rows], self._width - _INDENT)
         lines = []
-        for item, found in chosen:
+        for item, lineseses in chosen:
             body = [self._paint("dim", line) for line in self._look(item)] + self._places(item.places)
-            for row in found:
+            for row in lineseses:
                 body += row_lines(row, columns, self._paint, _TALL) if wide else self._stacked(row)
             body += [self._paint("dim", note) for note in item.notes]
             if body:
@@ -110,7 +110,9 @@ class Checklists:
         room = max(10, self._width - _INDENT - first - 4)
         what, *sides = row
         lines = [
-            drawn(Line(part, one.color), self._paint) for one in what for part in fold(one.text, self._width - _INDENT)
+            drawn(Line(part, line.color), self._paint)
+            for line in what
+            for part in fold(line.text, self._width - _INDENT)
         ]
         for name, side in zip(names, sides, strict=True):
             lines += [f"  {line}" for line in row_lines([[name], side], [first, room], self._paint, _TALL)]
@@ -138,7 +140,7 @@ class Checklists:
     def _places(self, places: Sequence[PlaceCell]) -> list[str]:
         """The places that make an item differ without being in a row."""
         shown = places if self._view.verbose else places[:_PLACES]
-        lines = [self._place(one) for one in shown]
+        lines = [self._place(place_cell) for place_cell in shown]
         if len(places) > len(shown):
             lines.append(count(self._lang, "related.more", len(places) - len(shown)))
         return lines

@@ -46,8 +46,8 @@ def by_file(effort: Effort, lang: str, bars: bool = False) -> Table:
         Label(say(lang, f"effort.{part}"), f"key {part}") if bars else say(lang, f"effort.{part}") for part in PARTS
     ]
     heads += [say(lang, f"effort.{word}") for word in ("lines", "left", "by-hand")]
-    most = max((_items(one) for one in effort.files), default=0)
-    rows = [_row(one, lang, most if bars else 0) for one in effort.files]
+    most = max((_items(file) for file in effort.files), default=0)
+    rows = [_row(file, lang, most if bars else 0) for file in effort.files]
     return Table(say(lang, "effort.files"), heads, rows, "chart effort", "effort.more", titled=True, wide=True)
 
 
@@ -80,10 +80,18 @@ def formula(lang: str) -> list[str]:
 def weight_table(lang: str) -> Table:
     """The weights with their sources."""
     rows: list[list[Cell]] = []
-    for one in weights():
-        value = f"{one.value:g}"
-        if one.low != one.high:
-            value = say(lang, "effort.range", likely=value, low=f"{one.low:g}", high=f"{one.high:g}")
-        rows.append([say(lang, f"effort.weight.{one.name}"), value, say(lang, f"effort.source.{one.source}")])
+    for effort_weight in weights():
+        value = f"{effort_weight.value:g}"
+        if effort_weight.low != effort_weight.high:
+            value = say(
+                lang, "effort.range", likely=value, low=f"{effort_weight.low:g}", high=f"{effort_weight.high:g}"
+            )
+        rows.append(
+            [
+                say(lang, f"effort.weight.{effort_weight.name}"),
+                value,
+                say(lang, f"effort.source.{effort_weight.source}"),
+            ]
+        )
     heads = [say(lang, f"effort.{word}") for word in ("weight", "value", "source")]
     return Table(say(lang, "effort.formula"), heads, rows)

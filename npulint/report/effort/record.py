@@ -15,13 +15,21 @@ VERSION = 1
 
 def document(effort: Effort) -> dict[str, Any]:
     """The whole estimate with the weights that it rests on."""
-    return {"version": VERSION, **effort_record(effort), "weights": [msgspec.to_builtins(one) for one in weights()]}
+    return {
+        "version": VERSION,
+        **effort_record(effort),
+        "weights": [msgspec.to_builtins(weight) for weight in weights()],
+    }
 
 
 def effort_record(effort: Effort) -> dict[str, Any]:
     """The project and its files; `shares` are percentages."""
     shares = dict(zip(("automatic", "review", "decide"), effort.shares(), strict=True))
-    return {**_record(effort), "shares": shares, "files": [{"path": one.path, **_record(one)} for one in effort.files]}
+    return {
+        **_record(effort),
+        "shares": shares,
+        "files": [{"path": file.path, **_record(file)} for file in effort.files],
+    }
 
 
 def _record(one: Effort | FileEffort) -> dict[str, Any]:

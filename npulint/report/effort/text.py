@@ -20,13 +20,15 @@ def text(effort: Effort, lang: str, color: bool, width: int, verbose: bool = Fal
     for sentence in sentences(effort, lang):
         lines += [f"  {line}" for line in wrap(sentence.replace("`", ""), max(width - 2, 0))]
     files = effort.files if verbose else effort.files[:_FILES]
-    numbers = [in_range(one.hours, lang) for one in files]
+    numbers = [in_range(file.hours, lang) for file in files]
     room = max(map(cells, numbers), default=0)
     lines += ["", paint("bold", say(lang, "effort.files"))] if files else []
-    for one, hours in zip(files, numbers, strict=True):
-        parts = say(lang, "list.and").join(f"{say(lang, f'effort.{part}')} {getattr(one, part)}" for part in PARTS)
+    for file_effort, hours in zip(files, numbers, strict=True):
+        parts = say(lang, "list.and").join(
+            f"{say(lang, f'effort.{part}')} {getattr(file_effort, part)}" for part in PARTS
+        )
         pad = " " * (room - cells(hours))
-        lines.append(f"  {hours}{pad}  {escape_control_chars(leading(one.path))}  {paint('dim', parts)}")
+        lines.append(f"  {hours}{pad}  {escape_control_chars(leading(file_effort.path))}  {paint('dim', parts)}")
     if len(files) < len(effort.files):
         lines.append(f"  {count(lang, 'effort.more', len(effort.files) - len(files))}")
     if verbose:

@@ -84,21 +84,27 @@ def _project(effort: Effort, lang: str) -> Iterator[Sequence[object]]:
 
 def _files(effort: Effort, lang: str) -> Iterator[Sequence[object]]:
     yield _heads(lang)
-    yield from ((one.path, *_numbers(one)) for one in effort.files)
+    yield from ((file.path, *_numbers(file)) for file in effort.files)
 
 
 def _findings(findings: Sequence[Finding], lang: str) -> Iterator[Sequence[object]]:
     heads = ("severity", "check", "place", "message")
     yield *(say(lang, f"markdown.{word}") for word in heads), say(lang, "fix").capitalize()
-    for one in findings:
-        place = f"{one.path}:{one.span.line}"
-        yield say(lang, f"severity.{one.severity}"), f"{one.name} ({one.code})", place, one.message, one.fix.text
+    for finding in findings:
+        place = f"{finding.path}:{finding.span.line}"
+        yield (
+            say(lang, f"severity.{finding.severity}"),
+            f"{finding.name} ({finding.code})",
+            place,
+            finding.message,
+            finding.fix.text,
+        )
 
 
 def _formula(lang: str) -> Iterator[Sequence[object]]:
     yield [say(lang, f"effort.{word}") for word in ("weight", "value", "low", "high", "source")]
-    for one in weights():
-        source = say(lang, f"effort.source.{one.source}")
-        yield say(lang, f"effort.weight.{one.name}"), one.value, one.low, one.high, source
+    for weight in weights():
+        source = say(lang, f"effort.source.{weight.source}")
+        yield say(lang, f"effort.weight.{weight.name}"), weight.value, weight.low, weight.high, source
     yield ()
     yield from ((sentence,) for sentence in formula(lang))

@@ -55,7 +55,7 @@ def _of_reports(page: Page) -> Iterator[Block]:
 
 def _trend(reports: Sequence[PastReport], lang: str) -> Table:
     """A row for each report: its findings by severity, and how many readiness items pass."""
-    rows = [(one.label, one.severities()) for one in reports]
+    rows = [(report.label, report.severities()) for report in reports]
     table = chart(say(lang, "html.changes.trend"), say(lang, "html.changes.report"), rows, SEVERITIES, lang)
     counted = map(PastReport.items, reports)
     items = [say(lang, "html.of", part=passed, n=number) if number else "" for passed, number in counted]
@@ -65,7 +65,8 @@ def _trend(reports: Sequence[PastReport], lang: str) -> Table:
 
 def _lists(found: Changes, lang: str) -> Iterator[Block]:
     new: list[list[Cell]] = [
-        [PlaceCell(one.path, one.span, code=one.code), CodeCell(one.name), Prose(one.message)] for one in found.new
+        [PlaceCell(finding.path, finding.span, code=finding.code), CodeCell(finding.name), Prose(finding.message)]
+        for finding in found.new
     ]
     for name, rows in (("new", new), ("fixed", _past(found.fixed)), ("accepted", _past(found.accepted))):
         if rows:
@@ -73,7 +74,14 @@ def _lists(found: Changes, lang: str) -> Iterator[Block]:
 
 
 def _past(some: Iterable[PastFinding]) -> list[list[Cell]]:
-    return [[PlaceCell(one.path, Span.at(one.line)), CodeCell(one.name), Prose(one.message)] for one in some]
+    return [
+        [
+            PlaceCell(past_finding.path, Span.at(past_finding.line)),
+            CodeCell(past_finding.name),
+            Prose(past_finding.message),
+        ]
+        for past_finding in some
+    ]
 
 
 def _folded(name: str, rows: list[list[Cell]], lang: str) -> Folded:
@@ -86,7 +94,7 @@ def _of_baseline(page: Page) -> Iterator[Block]:
     baseline, lang = page.result.baseline, page.lang
     if baseline is None:
         return
-    fixed = sum(one.count for one in [*baseline.fixed, *baseline.stale])
+    fixed = sum(baseline_entry.count for baseline_entry in [*baseline.fixed, *baseline.stale])
     known = page.result.summary.known
     yield Paragraph(say(lang, "html.changes.baseline", new=len(page.shown), fixed=fixed, known=known))
     rows = _entries(baseline.fixed)
@@ -95,4 +103,4 @@ def _of_baseline(page: Page) -> Iterator[Block]:
 
 
 def _entries(entries: Iterable[BaselineEntry]) -> list[list[Cell]]:
-    return [[PlaceCell(one.path), CodeCell(one.check), Prose(one.message or one.line)] for one in entries]
+    return [[PlaceCell(entry.path), CodeCell(entry.check), Prose(entry.message or entry.line)] for entry in entries]

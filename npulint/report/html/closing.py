@@ -24,21 +24,21 @@ def fixed(page: Page) -> str:
     safety = {"unsafe": say(lang, "applicability.unsafe")}
     rows: list[list[Cell]] = [
         [
-            PlaceCell(one.path, Span(one.line)),
-            CodeCell(one.name),
+            PlaceCell(fix.path, Span(fix.line)),
+            CodeCell(fix.name),
             say(lang, "html.fixed.done"),
-            safety.get(one.applicability, ""),
+            safety.get(fix.applicability, ""),
         ]
-        for one in done.fixed
+        for fix in done.fixed
     ]
     rows += [
         [
-            PlaceCell(one.path, Span(one.line)),
-            CodeCell(one.name),
+            PlaceCell(refusal.path, Span(refusal.line)),
+            CodeCell(refusal.name),
             say(lang, "html.fixed.refused"),
-            why(one, lang),
+            why(refusal, lang),
         ]
-        for one in done.refused
+        for refusal in done.refused
     ]
     return _folded(page, "fixed", headline(done, 0, page.view), "place rule status reason", rows)
 
@@ -51,13 +51,13 @@ def silenced(page: Page) -> str:
     unnamed = {"comment": Note(say(lang, "html.no-reason"))}
     rows: list[list[Cell]] = [
         [
-            PlaceCell(one.finding.path, one.finding.span),
-            CodeCell(one.finding.name),
-            Prose(one.finding.message),
-            say(lang, f"html.by.{one.by}"),
-            Prose(one.reason) if one.reason else unnamed.get(one.by, ""),
+            PlaceCell(suppressed_finding.finding.path, suppressed_finding.finding.span),
+            CodeCell(suppressed_finding.finding.name),
+            Prose(suppressed_finding.finding.message),
+            say(lang, f"html.by.{suppressed_finding.by}"),
+            Prose(suppressed_finding.reason) if suppressed_finding.reason else unnamed.get(suppressed_finding.by, ""),
         ]
-        for one in found
+        for suppressed_finding in found
     ]
     return _folded(page, "silenced", count(lang, "html.silenced", len(found)), "place rule message by reason", rows)
 
@@ -76,9 +76,16 @@ def unread(page: Page) -> str:
     if not problems:
         return ""
     rows: list[list[Cell]] = []
-    for one in problems:
-        kind = "fatal" if one.fatal else "encoding" if one.reason == "encoding" else "partly"
-        rows.append([PlaceCell(one.path, one.span), say(lang, f"html.unread.{kind}"), reason(one, lang), one.detail])
+    for problem in problems:
+        kind = "fatal" if problem.fatal else "encoding" if problem.reason == "encoding" else "partly"
+        rows.append(
+            [
+                PlaceCell(problem.path, problem.span),
+                say(lang, f"html.unread.{kind}"),
+                reason(problem, lang),
+                problem.detail,
+            ]
+        )
     title = say(lang, "html.section.unread")
     heads = [say(lang, f"html.{word}") for word in ("file", "status", "reason", "message")]
     return markup(page, Section("unread", title, [Table(title, heads, rows)]))
@@ -112,8 +119,8 @@ def run(page: Page) -> str:
 
 def _counts(page: Page) -> str:
     lang = page.lang
-    found = severities_by(page, lambda one: one.code)
-    names = {one.code: one.name for one in page.shown}
+    found = severities_by(page, lambda finding: finding.code)
+    names = {finding.code: finding.name for finding in page.shown}
     rows: list[list[Cell]] = [
         [
             CodeCell(names[code], f"#{identifier('check', code)}"),

@@ -35,7 +35,10 @@ def compared(page: Page) -> str:
         return ""
     lang = page.lang
     writer = _Writer(page)
-    pairs = [writer.pair(number, one) for number, one in enumerate(checklists(comparison, lang, _PAIRS, rows=_ROWS))]
+    pairs = [
+        writer.pair(number, checklist)
+        for number, checklist in enumerate(checklists(comparison, lang, _PAIRS, rows=_ROWS))
+    ]
     items = (item for pair in differing_first(comparison.pairs)[:_PAIRS] for item in pair.items)
     found = Counter(row.answer for item in items for row in item.rows)
     cut = found.total() - writer.shown
@@ -109,7 +112,7 @@ class _Writer:
         )
 
     def _failures(self, item: ChecklistEntry) -> str:
-        rows = "".join(f"<li>{self._failure(one)}</li>" for one in item.places[:_FRAMES])
+        rows = "".join(f"<li>{self._failure(place_cell)}</li>" for place_cell in item.places[:_FRAMES])
         return f'<ul class="places">{rows}</ul>' if rows else ""
 
     def _failure(self, one: PlaceCell) -> str:
@@ -155,7 +158,7 @@ class _Writer:
         if side.place is None:
             return value
         path, span = side.place.path, side.place.span
-        steps = "".join(f' <span class="step">→ <code>{escape_html(one)}</code></span>' for one in side.steps)
+        steps = "".join(f' <span class="step">→ <code>{escape_html(step)}</code></span>' for step in side.steps)
         label = say(self._lang, "compare.code", side=self._say(name))
         lines = self._page.view.lines
         code = frame(path, lines(path), span, label, _ROOMY) if framed else self._page.line(path, span.line)

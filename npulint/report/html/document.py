@@ -31,7 +31,7 @@ def markup(page: Page, one: model.Block) -> str:
 
 
 def _blocks(page: Page, blocks: Sequence[model.Block]) -> str:
-    return "\n".join(markup(page, one) for one in blocks)
+    return "\n".join(markup(page, block) for block in blocks)
 
 
 def _table(page: Page, one: model.Table) -> str:

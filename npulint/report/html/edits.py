@@ -19,14 +19,14 @@ _MOST = 20  # changes of a finding
 
 def change(page: Page, finding: Finding) -> str:
     """The edits of a finding's fix; empty when it has none or the lines have changed."""
-    found = changed(finding.fix.edits, page.view.lines)
-    if not found:
+    changed_lineses = changed(finding.fix.edits, page.view.lines)
+    if not changed_lineses:
         return ""
-    blocks = [_block(page, one, finding) for one in found[:_MOST]]
+    blocks = [_block(page, changed_lines, finding) for changed_lines in changed_lineses[:_MOST]]
     more = ""
-    if len(found) > _BLOCKS:
-        cut = count(page.lang, "html.rows.cut", len(found) - _MOST) if len(found) > _MOST else ""
-        summary = count(page.lang, "html.more", len(found) - _BLOCKS)
+    if len(changed_lineses) > _BLOCKS:
+        cut = count(page.lang, "html.rows.cut", len(changed_lineses) - _MOST) if len(changed_lineses) > _MOST else ""
+        summary = count(page.lang, "html.more", len(changed_lineses) - _BLOCKS)
         more = f"<details><summary>{summary}</summary>{''.join(blocks[_BLOCKS:])}{cut}</details>"
     return f'<div class="edits"><h5>{say(page.lang, "html.edits")}</h5>{"".join(blocks[:_BLOCKS])}{more}</div>'
 

@@ -15,13 +15,13 @@ from npulint.report.html.page import Page
 def filters(page: Page) -> str:
     """Search, severities, categories, topics, grouping, and the number of matching findings."""
     lang, carried = page.lang, page.carried
-    severities = Counter(one.severity for one in carried)
+    severities = Counter(finding.severity for finding in carried)
     has_important = bool(severities["error"] or severities["warning"])
     on = [word for word in SEVERITIES if word != "note" or not has_important]
     shown = sum(severities[word] for word in on)
-    categories = Counter(one.category for one in carried if one.severity in on)
-    listed = Counter(one.topic for one in carried if one.severity in on)
-    names = {one.topic: topic_name(one.topic, lang) for one in carried}
+    categories = Counter(finding.category for finding in carried if finding.severity in on)
+    listed = Counter(finding.topic for finding in carried if finding.severity in on)
+    names = {finding.topic: topic_name(finding.topic, lang) for finding in carried}
     options = "".join(
         f'<option value="{attribute(topic)}" data-name="{attribute(name)}">'
         f"{escape_html(name)} ({listed[topic]})</option>"

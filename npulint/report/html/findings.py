@@ -33,8 +33,8 @@ def findings(page: Page) -> str:
     """The section with all findings, most severe checks first."""
     lang = page.lang
     groups: dict[str, list[tuple[str, Finding]]] = {}
-    for name, one in page.numbered():
-        groups.setdefault(one.code, []).append((name, one))
+    for name, finding in page.numbered():
+        groups.setdefault(finding.code, []).append((name, finding))
     cards = _cards(page, groups)
     order = [step.first.code for step in first_steps(page.carried, len(groups))]
     body = "\n".join(_group(page, groups[code], cards) for code in order)
@@ -51,19 +51,19 @@ def findings(page: Page) -> str:
 def _cards(page: Page, groups: dict[str, list[tuple[str, Finding]]]) -> dict[str, str]:
     """The card of each finding by its id, created in file order so that each file is read once."""
     first = {code: group[0][1] for code, group in groups.items()}
-    return {name: _card(page, name, one, first[one.code]) for name, one in page.numbered()}
+    return {name: _card(page, name, finding, first[finding.code]) for name, finding in page.numbered()}
 
 
 def _group(page: Page, group: Sequence[tuple[str, Finding]], cards: dict[str, str]) -> str:
-    lang, one = page.lang, group[0][1]
-    rule = page.view.page(one.code)
-    title = inline_markdown(rule.title) if rule is not None and rule.title else escape_html(one.name)
+    lang, finding = page.lang, group[0][1]
+    rule = page.view.page(finding.code)
+    title = inline_markdown(rule.title) if rule is not None and rule.title else escape_html(finding.name)
     tags = [
-        f"<code>{escape_html(one.name)}</code>",
-        f"<code>{escape_html(one.code)}</code>",
-        say(lang, f"category.{one.category}"),
-        escape_html(topic_name(one.topic, lang)),
-        outside(one.url, say(lang, "html.documentation")),
+        f"<code>{escape_html(finding.name)}</code>",
+        f"<code>{escape_html(finding.code)}</code>",
+        say(lang, f"category.{finding.category}"),
+        escape_html(topic_name(finding.topic, lang)),
+        outside(finding.url, say(lang, "html.documentation")),
     ]
     listed = " ".join(f"<span>{tag}</span>" for tag in tags if tag)
     head, rest = group[:_HEAD], group[_HEAD:]
@@ -74,9 +74,9 @@ def _group(page: Page, group: Sequence[tuple[str, Finding]], cards: dict[str, st
         summary = f"<b>{len(rest)}</b> {say(lang, 'html.rest')}"
         more = f'\n<details class="rest"><summary>{summary}</summary><div class="cards">\n{hidden}\n</div></details>'
     return (
-        f'<section class="group" id="{identifier("check", one.code)}" data-category="{attribute(one.category)}" '
-        f'data-topic="{attribute(one.topic)}">\n<header><h3>{title}</h3> <b class="n">{len(group)}</b>'
-        f'<p class="tags">{listed}</p></header>\n<div class="advice">{_advice(page, one)}</div>\n'
+        f'<section class="group" id="{identifier("check", finding.code)}" '
+        f'data-category="{attribute(finding.category)}" data-topic="{attribute(finding.topic)}">\n<header><h3>{title}</h3> <b class="n">{len(group)}</b>'
+        f'<p class="tags">{listed}</p></header>\n<div class="advice">{_advice(page, finding)}</div>\n'
         f'<div class="cards">\n{places}\n</div>{more}\n</section>'
     )
 

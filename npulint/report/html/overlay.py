@@ -43,10 +43,12 @@ def compared_runs(page: Page, comparison: Comparison, runs: RunComparison) -> st
 
 
 def _symptoms(comparison: Comparison, runs: RunComparison, lang: str) -> Iterator[str]:
-    for one in document.symptoms(comparison, runs, lang):
-        listed = "".join(f"<li>{inline_markdown(document.paragraph(cause, lang).text)}</li>" for cause in one.causes)
-        intro = escape_html(say(lang, "heading", text=one.intro))
-        yield f'<div class="symptom"><h4>{escape_html(one.text)}</h4><p>{intro}</p><ul>{listed}</ul></div>'
+    for symptom in document.symptoms(comparison, runs, lang):
+        listed = "".join(
+            f"<li>{inline_markdown(document.paragraph(cause, lang).text)}</li>" for cause in symptom.causes
+        )
+        intro = escape_html(say(lang, "heading", text=symptom.intro))
+        yield f'<div class="symptom"><h4>{escape_html(symptom.text)}</h4><p>{intro}</p><ul>{listed}</ul></div>'
 
 
 def _figure(curve: ComparedCurve, name: str, lang: str) -> str:

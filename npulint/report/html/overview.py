@@ -45,20 +45,20 @@ def overview(page: Page) -> str:
 def severities_by(page: Page, key: Callable[[Finding], str]) -> dict[str, Counter[str]]:
     """Counts of findings by severity for each value of `key`."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in page.shown:
-        found[key(one)][one.severity] += 1
+    for finding in page.shown:
+        found[key(finding)][finding.severity] += 1
     return found
 
 
 def _categories(page: Page) -> list[_Row]:
-    found = severities_by(page, lambda one: one.category)
+    found = severities_by(page, lambda finding: finding.category)
     names = [(category, say(page.lang, f"category.{category}")) for category in CATEGORIES]
     return [(name, found[category]) for category, name in names]
 
 
 def _checks(page: Page) -> list[_Row]:
-    found = severities_by(page, lambda one: one.code)
-    names = {one.code: one.name for one in page.shown}
+    found = severities_by(page, lambda finding: finding.code)
+    names = {finding.code: finding.name for finding in page.shown}
     most = sorted(found, key=lambda code: (-sum(found[code].values()), code))[:_TOP]
     return [(CodeCell(names[code], f"#{identifier('check', code)}"), found[code]) for code in most]
 

@@ -97,21 +97,23 @@ def _most_severe(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _paths(result: RunResult, applied: FixResult | None) -> set[str]:
-    found = {one.path for one in result.findings} | {one.finding.path for one in result.suppressed}
-    found |= {place.path for one in result.findings for place in one.related}
-    found |= {edit.path for one in result.findings for edit in one.fix.edits}
+    found = {finding.path for finding in result.findings} | {
+        suppressed_finding.finding.path for suppressed_finding in result.suppressed
+    }
+    found |= {place.path for finding in result.findings for place in finding.related}
+    found |= {edit.path for finding in result.findings for edit in finding.fix.edits}
     found |= {problem.path for problem in result.unreadable}
     for program in result.programs:
         found.add(program.entry)
         found |= {item.evidence.path for item in program.checklist if item.evidence is not None}
         found |= {failure.path for item in program.checklist for failure in item.failures}
-    found |= {graph.path for graph in result.graphs} | {one.path for run in result.runs for one in run.files}
+    found |= {graph.path for graph in result.graphs} | {file.path for run in result.runs for file in run.files}
     if result.step is not None:
-        found |= {one.path for one in result.step.operators}
+        found |= {operator.path for operator in result.step.operators}
     if result.comparison is not None:
         from npulint.report.compared.rows import paths
 
         found |= paths(result.comparison)
     if applied is not None:
-        found |= {one.path for one in applied.fixed} | {one.path for one in applied.refused}
+        found |= {fix.path for fix in applied.fixed} | {refusal.path for refusal in applied.refused}
     return found

@@ -41,7 +41,7 @@ class Axis(msgspec.Struct, frozen=True):
 
 def axis(curve: RunCurve) -> Axis:
     """A suitable axis for the values of a curve."""
-    known = [one for one in curve.points if one is not None] or [0.0]
+    known = [point for point in curve.points if point is not None] or [0.0]
     low, high = min(known), max(known)
     if curve.what == "similarity":
         step = _nice((1.0 - min(low, 0.97)) / _STEPS)
@@ -65,7 +65,7 @@ def _powers(known: Sequence[float], kind: str, of: Callable[[float], float], lab
 
 def _lines(kind: str, low: float, step: float, label: Callable[[float], str]) -> Axis:
     heights = [low + step * index for index in range(_STEPS, -1, -1)]
-    labels = [label(0.0 if abs(one) < step * 1e-9 else one) for one in heights]
+    labels = [label(0.0 if abs(height) < step * 1e-9 else height) for height in heights]
     return Axis(kind, low, low + _STEPS * step, tuple(labels))
 
 
@@ -121,7 +121,7 @@ def _field(curve: RunCurve, scale: Axis, lang: str) -> Iterator[str]:
 
 def _band(points: Sequence[float | None], scale: Axis) -> tuple[str, str]:
     """SVG paths of the middle line and of the area from minimum to maximum, each over three points."""
-    known = [one for one in points if one is not None]
+    known = [point for point in points if point is not None]
     last = max(len(known) - 1, 1)
     near = [known[max(index - 1, 0) : index + 2] for index in range(len(known))]
     x = [f"{index / last * _WIDTH:.4g}" for index in range(len(known))]

@@ -71,13 +71,13 @@ def _item(page: Page, item: ChecklistItem) -> Sequence[str]:
 
 def _evidence(page: Page, item: ChecklistItem) -> str:
     if item.status == "failed" and item.failures:
-        places = [_failure(page, one) for one in item.failures[:_PLACES]]
-        rest = [_failure(page, one) for one in item.failures[_PLACES:]]
+        places = [_failure(page, failure) for failure in item.failures[:_PLACES]]
+        rest = [_failure(page, failure) for failure in item.failures[_PLACES:]]
         more = ""
         if rest:
             listed = "".join(f"<li>{one}</li>" for one in rest)
             more = f"<details><summary>{count(page.lang, 'html.more', len(rest))}</summary><ul>{listed}</ul></details>"
-        return f"<ul>{''.join(f'<li>{one}</li>' for one in places)}</ul>{more}"
+        return f"<ul>{''.join(f'<li>{place}</li>' for place in places)}</ul>{more}"
     return "" if item.evidence is None else _failure(page, item.evidence)
 
 

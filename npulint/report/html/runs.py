@@ -25,8 +25,8 @@ def runs(page: Page) -> str:
 
 def _run(page: Page, run: RunSummary) -> str:
     lang = page.lang
-    short = [msgspec.structs.replace(one, path=page.paths(one.path)) for one in run.files]
-    tables = [one for one in run.times if one.what == "operators"]
+    short = [msgspec.structs.replace(file, path=page.paths(file.path)) for file in run.files]
+    tables = [time for time in run.times if time.what == "operators"]
     left = run.left_out + max(len(tables) - _TABLES, 0) + max(len(run.curves) - _PLOTS, 0)
     files = document.files(run.files, lang)
     drawn = "".join(f'<div class="panel">{panel}</div>' for panel in _panels(page, run))
@@ -42,9 +42,9 @@ def _run(page: Page, run: RunSummary) -> str:
 def _panels(page: Page, run: RunSummary) -> list[str]:
     lang, panels = page.lang, []
     for what in ("step", "iteration"):
-        parts = [one for one in run.times if one.what == what]
+        parts = [time for time in run.times if time.what == what]
         panels += [markup(page, document.parts(parts, what, lang))] if parts else []
-    for times in [one for one in run.times if one.what == "operators"][:_TABLES]:
+    for times in [time for time in run.times if time.what == "operators"][:_TABLES]:
         panels.append(
             markup(page, document.operators(times, lang)) + _below(page, PlaceCell(times.path, Span(times.line)))
         )
@@ -53,10 +53,10 @@ def _panels(page: Page, run: RunSummary) -> list[str]:
         panels.append(plot(curve, f"curve-{index}", place(page, PlaceCell(curve.path, Span(curve.line))), lang))
     panels += [markup(page, document.stalls(run.stalls, lang))] if run.stalls else []
     if run.graphs:
-        files = [PlaceCell(path) for path in dict.fromkeys(one.path for one in run.graphs)]
+        files = [PlaceCell(path) for path in dict.fromkeys(graph.path for graph in run.graphs)]
         panels.append(markup(page, document.graphs(run.graphs, lang)) + _below(page, *files))
     return panels
 
 
 def _below(page: Page, *places: PlaceCell) -> str:
-    return f'<p class="at">{"<br>".join(place(page, one) for one in places)}</p>'
+    return f'<p class="at">{"<br>".join(place(page, place_cell) for place_cell in places)}</p>'

@@ -29,7 +29,7 @@ def step(page: Page, found: StepSummary) -> str:
     panels = "".join(f'<div class="panel">{one}</div>' for one in drawn)
     parts = [
         f'<div class="panels stepped">{panels}</div>' if panels else "",
-        *(f'<div class="panel tabled">{_table(page, one, lines)}</div>' for one in tables(found, lang)),
+        *(f'<div class="panel tabled">{_table(page, table, lines)}</div>' for table in tables(found, lang)),
         *(f"<p>{escape_html(say(lang, 'live.note', text=note))}</p>" for note in found.notes),
         f"<p>{escape_html(found.ended)}</p>" if found.ended else "",
     ]
@@ -38,10 +38,10 @@ def step(page: Page, found: StepSummary) -> str:
 
 def findings_by_line(page: Page) -> _Lines:
     """The places of displayed findings by line, so that other places there can be linked to them."""
-    found: _Lines = {}
-    for _, one in page.numbered():
-        found.setdefault((one.path, one.span.line), PlaceCell(one.path, one.span, code=one.code))
-    return found
+    line: _Lines = {}
+    for _, finding in page.numbered():
+        line.setdefault((finding.path, finding.span.line), PlaceCell(finding.path, finding.span, code=finding.code))
+    return line
 
 
 def _table(page: Page, table: Table, lines: _Lines) -> str:
@@ -56,5 +56,10 @@ def _linked(cell: Cell, lines: _Lines) -> Cell:
     if isinstance(cell, PlaceCell):
         return lines.get((cell.path, cell.span.line), cell)
     if isinstance(cell, Sequence) and not isinstance(cell, str):
-        return [lines.get((one.path, one.span.line), one) if isinstance(one, PlaceCell) else one for one in cell]
+        return [
+            lines.get((place_cell.path, place_cell.span.line), place_cell)
+            if isinstance(place_cell, PlaceCell)
+            else place_cell
+            for place_cell in cell
+        ]
     return cell

@@ -27,15 +27,15 @@ def order(page: Page, picture: StepPicture, lines: Mapping[tuple[str, int], Plac
     """A row for each line or function, with its operators where they come in the step; the host's waits are marks."""
     lang = page.lang
     rows: dict[_Key, list[StepStretch]] = {}
-    for one in picture.stretches:
-        rows.setdefault((one.path, one.line, one.function), []).append(one)
+    for stretch in picture.stretches:
+        rows.setdefault((stretch.path, stretch.line, stretch.function), []).append(stretch)
     kept = sorted(rows, key=lambda key: -_weight(rows[key]))[:_ROWS]
-    shown = [(key, found) for key, found in rows.items() if key in kept]
-    body = [_row(_head(page, key, lines), found, picture.operators, lang) for key, found in shown]
-    rest = [one for key, found in rows.items() if key not in kept for one in found]
+    shown = [(key, step_stretches) for key, step_stretches in rows.items() if key in kept]
+    body = [_row(_head(page, key, lines), step_stretches, picture.operators, lang) for key, step_stretches in shown]
+    rest = [step_stretch for key, step_stretches in rows.items() if key not in kept for step_stretch in step_stretches]
     if rest:
         body.append(_row(count(lang, "step.picture.other", len(rows) - len(kept)), rest, picture.operators, lang))
-    used = {name for found in rows.values() for one in found for name in one.runs}
+    used = {name for step_stretches in rows.values() for step_stretch in step_stretches for name in step_stretch.runs}
     axis = say(lang, "step.picture.axis", n=f"{picture.operators:,}")
     caption = f'{say(lang, "step.picture")} <span class="muted">{axis}</span>{_legend(used, lang)}'
     bar = f'<span class="unseen">{say(lang, "html.bar")}</span>'
@@ -45,8 +45,15 @@ def order(page: Page, picture: StepPicture, lines: Mapping[tuple[str, int], Plac
 
 def _weight(found: Sequence[StepStretch]) -> int:
     """How much a row matters: waits and operators that leave the NPU count most."""
-    away = sum(number for one in found for name, number in one.runs.items() if name not in ("npu", "decomposed"))
-    return sum(one.end - one.begin for one in found) + 1000 * (away + sum(len(one.waits) for one in found))
+    away = sum(
+        number
+        for step_stretch in found
+        for name, number in step_stretch.runs.items()
+        if name not in ("npu", "decomposed")
+    )
+    return sum(step_stretch.end - step_stretch.begin for step_stretch in found) + 1000 * (
+        away + sum(len(step_stretch.waits) for step_stretch in found)
+    )
 
 
 def _column(key: str, lang: str) -> str:
@@ -70,8 +77,8 @@ def _head(page: Page, key: _Key, lines: Mapping[tuple[str, int], PlaceCell]) -> 
 
 def _row(head: str, found: Sequence[StepStretch], whole: int, lang: str) -> Sequence[str]:
     runs: Counter[str] = Counter()
-    for one in found:
-        runs.update(one.runs)
+    for step_stretch in found:
+        runs.update(step_stretch.runs)
     waits = sum(len(one.waits) for one in found)
     listed = say(lang, "list.and").join(f"{words.word('step.runs', name, lang)} {n:,}" for name, n in runs.items())
     told = {"begin": found[0].begin + 1, "end": found[-1].end, "runs": listed, "waits": waits}

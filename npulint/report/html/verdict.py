@@ -44,7 +44,7 @@ class ReadinessVerdict(msgspec.Struct, frozen=True):
 def verdict(page: Page) -> ReadinessVerdict:
     """The verdict from all findings, displayed or not."""
     lang, result = page.lang, page.result
-    severities = Counter(one.severity for one in result.findings)
+    severities = Counter(finding.severity for finding in result.findings)
     programs = lists(result)
     items = Counter(item.status for program in programs for item in program.checklist)
     word = _word(page, severities, items)
@@ -83,7 +83,7 @@ def compared_verdict(page: Page, comparison: Comparison) -> ReadinessVerdict:
     from npulint.report.compared.rows import items_of, of_runs_alone  # most runs have no reference
 
     lang, items = page.lang, items_of(comparison.pairs)
-    severities = Counter(one.severity for one in page.result.findings)
+    severities = Counter(finding.severity for finding in page.result.findings)
     found = severities["error"] + severities["warning"]
     if of_runs_alone(comparison) and comparison.runs is not None:
         from npulint.report.compared.runs import headline
@@ -131,7 +131,7 @@ def answered(answer: ReadinessVerdict, tiles: str) -> str:
 
 def _tiles(page: Page, answer: ReadinessVerdict) -> str:
     lang, summary = page.lang, page.result.summary
-    shown = Counter(one.severity for one in page.shown)
+    shown = Counter(finding.severity for finding in page.shown)
     done = share_done(page)
     tiles = [(word, str(shown[word]), count(lang, f"html.tile.{word}", shown[word])) for word in SEVERITIES]
     files = (summary.read, max(summary.files, summary.read), say(lang, "html.tile.files"))
@@ -159,14 +159,15 @@ def first(page: Page) -> str:
         return ""
     rows = []
     for step in steps:
-        one = step.first
+        finding = step.first
         places = count(page.lang, "html.places", step.places)
         at = f"{say(page.lang, 'html.first.at')} " if step.places > 1 else ""
-        severity = say(page.lang, f"severity.{one.severity}")
+        severity = say(page.lang, f"severity.{finding.severity}")
         rows.append(
-            f'<li><p class="what"><b class="s {one.severity}">{severity}</b> {inline_markdown(one.message)}</p>\n'
-            f'<p class="at">{page.check(one.code, f"<code>{escape_html(one.name)}</code>")} · {places} · '
-            f"{at}{page.finding(one)}</p></li>"
+            f'<li><p class="what"><b class="s {finding.severity}">{severity}</b> '
+            f"{inline_markdown(finding.message)}</p>\n"
+            f'<p class="at">{page.check(finding.code, f"<code>{escape_html(finding.name)}</code>")} · {places} · '
+            f"{at}{page.finding(finding)}</p></li>"
         )
     listed = "\n".join(rows)
     return section("first", say(page.lang, "html.section.first"), f'<ol class="steps">\n{listed}\n</ol>')

@@ -40,7 +40,7 @@ def stacked(shares: Sequence[float], width: int, plain: bool) -> str:
 def spark(values: Sequence[float | None], width: int, plain: bool) -> str:
     """A sparkline of at most `width` cells: per interval the value farthest from the overall middle; gaps are
     blanks."""
-    known = [one for one in values if one is not None]
+    known = [value for value in values if value is not None]
     if not known or width < 1:
         return ""
     middle = (min(known) + max(known)) / 2
@@ -55,15 +55,15 @@ def _drawn(values: Sequence[float | None], levels: str) -> str:
     known = [one for one in values if one is not None]
     low, span = min(known), max(known) - min(known)
     line = ""
-    for one in values:
-        step = int((one - low) / span * len(levels)) if one is not None and span else len(levels) // 2
-        line += " " if one is None else levels[min(step, len(levels) - 1)]
+    for value in values:
+        step = int((value - low) / span * len(levels)) if value is not None and span else len(levels) // 2
+        line += " " if value is None else levels[min(step, len(levels) - 1)]
     return line
 
 
 def powers(values: Sequence[float | None]) -> list[float | None]:
     """The base-2 logarithms of the points of a curve."""
-    return [None if one is None or one <= 0 else math.log2(one) for one in values]
+    return [None if value is None or value <= 0 else math.log2(value) for value in values]
 
 
 def padded(text: str, width: int) -> str:

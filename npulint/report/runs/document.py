@@ -41,17 +41,22 @@ def _figures(run: RunSummary, lang: str) -> Iterator[Sequence[Cell]]:
 
 def _times(times: RunTimes, lang: str) -> str:
     parts = []
-    for one in times.parts[:_TYPES]:
-        name = f"`{one.name}`" if times.what == "operators" else words.part(times, one, lang)
-        parts.append(f"{name} {words.percent(one.share, lang)}{say(lang, 'aside', text=time(one.us))}")
+    for part in times.parts[:_TYPES]:
+        name = f"`{part.name}`" if times.what == "operators" else words.part(times, part, lang)
+        parts.append(f"{name} {words.percent(part.share, lang)}{say(lang, 'aside', text=time(part.us))}")
     return f"{words.whole(times, lang)}{say(lang, 'list.clause')}{say(lang, 'list.and').join(parts)}"
 
 
 def files(found: Sequence[RunFile], lang: str) -> Table:
     """What was read of each artifact and what could not be."""
     rows = [
-        (PlaceCell(one.path), words.form(one.form, lang), words.size(one, lang), words.remark(one, lang))
-        for one in found
+        (
+            PlaceCell(run_file.path),
+            words.form(run_file.form, lang),
+            words.size(run_file, lang),
+            words.remark(run_file, lang),
+        )
+        for run_file in found
     ]
     title = count(lang, "runs.all-files", len(found))
     return Table(title, _heads("file form size remark", lang), rows, more="runs.more")
@@ -59,8 +64,8 @@ def files(found: Sequence[RunFile], lang: str) -> Table:
 
 def operators(times: RunTimes, lang: str) -> Table:
     """Operator types with bars; the longest bar is the full width."""
-    most = max((one.share for one in times.parts), default=0.0)
-    rows = [_operator(CodeCell(one.name), "computing", one, most, lang) for one in times.parts]
+    most = max((part.share for part in times.parts), default=0.0)
+    rows = [_operator(CodeCell(part.name), "computing", part, most, lang) for part in times.parts]
     if times.more:
         name = count(lang, "runs.others", times.more)
         rows.append(_operator(name, "free", RunPart(name, times.rest_us, times.rest_share), most, lang))
@@ -80,14 +85,21 @@ def parts(found: Sequence[RunTimes], what: str, lang: str) -> Table:
     file, bar, whole = _heads("file - whole", lang)
     keys = [Label(say(lang, f"runs.part.{name}"), f"key {name}") for name in names]
     rows: list[Sequence[Cell]] = []
-    for one in found:
-        shares = {part.name: _share(part.share, part.us, lang) for part in one.parts}
+    for run_times in found:
+        shares = {part.name: _share(part.share, part.us, lang) for part in run_times.parts}
         text = say(lang, "list.and").join(
-            f"{words.part(one, part, lang)} {words.percent(part.share, lang)}" for part in one.parts
+            f"{words.part(run_times, part, lang)} {words.percent(part.share, lang)}" for part in run_times.parts
         )
-        drawn = StackedBar([(part.name, part.share) for part in one.parts], 100.0, text)
-        mean = words.whole(one, lang).removeprefix(time(one.us)).lstrip(", ，")
-        rows.append([PlaceCell(one.path), drawn, *(shares.get(name, "") for name in names), (time(one.us), Note(mean))])
+        drawn = StackedBar([(part.name, part.share) for part in run_times.parts], 100.0, text)
+        mean = words.whole(run_times, lang).removeprefix(time(run_times.us)).lstrip(", ，")
+        rows.append(
+            [
+                PlaceCell(run_times.path),
+                drawn,
+                *(shares.get(name, "") for name in names),
+                (time(run_times.us), Note(mean)),
+            ]
+        )
     return Table(say(lang, f"runs.{what}"), [file, bar, *keys, whole], rows, "chart parts", titled=True, wide=True)
 
 
@@ -95,16 +107,16 @@ def stalls(found: Sequence[RunStall], lang: str) -> Table:
     """Periodic slow steps."""
     rows = [
         (
-            f"{one.period:,}",
-            StackedBar([("exposed", one.lost_share)], 100.0, words.stall(one, lang)),
-            _share(one.lost_share, one.lost_seconds * 1e6, lang)
-            if one.lost_seconds
-            else _percent(one.lost_share, lang),
-            f"{one.count:,}",
-            say(lang, "runs.median-times", n=number(one.worst)) if one.worst else "",
-            PlaceCell(one.path, Span(one.line)),
+            f"{run_stall.period:,}",
+            StackedBar([("exposed", run_stall.lost_share)], 100.0, words.stall(run_stall, lang)),
+            _share(run_stall.lost_share, run_stall.lost_seconds * 1e6, lang)
+            if run_stall.lost_seconds
+            else _percent(run_stall.lost_share, lang),
+            f"{run_stall.count:,}",
+            say(lang, "runs.median-times", n=number(run_stall.worst)) if run_stall.worst else "",
+            PlaceCell(run_stall.path, Span(run_stall.line)),
         )
-        for one in found
+        for run_stall in found
     ]
     heads = _heads("period - lost times worst file", lang)
     return Table(say(lang, "runs.stalls"), heads, rows, "chart stalls", titled=True, wide=True)
@@ -114,13 +126,15 @@ def changes(found: Sequence[RunChange], lang: str) -> Table:
     """Times beside those of another profile."""
     rows: list[Sequence[Cell]] = [
         (
-            CodeCell(one.name) if one.what == "operator" and one.name != "computing" else words.change_name(one, lang),
-            time(one.before_us),
-            time(one.us),
-            words.changed(one, lang).replace(" ", "\u202f"),
-            " → ".join(dict.fromkeys(filter(None, (one.before_core, one.core)))),
+            CodeCell(run_change.name)
+            if run_change.what == "operator" and run_change.name != "computing"
+            else words.change_name(run_change, lang),
+            time(run_change.before_us),
+            time(run_change.us),
+            words.changed(run_change, lang).replace(" ", "\u202f"),
+            " → ".join(dict.fromkeys(filter(None, (run_change.before_core, run_change.core)))),
         )
-        for one in found
+        for run_change in found
     ]
     note = say(lang, f"runs.changes.{found[-1].per}")
     heads = _heads("operator before now change core", lang)
@@ -131,12 +145,12 @@ def graphs(found: Sequence[RunGraph], lang: str) -> Table:
     """Execution times of each graph."""
     rows: list[Sequence[Cell]] = [
         (
-            CodeCell(one.graph),
-            time(one.first_ms * 1000),
-            f"{one.count:,}",
-            *((time(ms * 1000) if one.count > 1 else "-") for ms in (one.median_ms, one.max_ms)),
+            CodeCell(run_graph.graph),
+            time(run_graph.first_ms * 1000),
+            f"{run_graph.count:,}",
+            *((time(ms * 1000) if run_graph.count > 1 else "-") for ms in (run_graph.median_ms, run_graph.max_ms)),
         )
-        for one in found
+        for run_graph in found
     ]
     heads = _heads("graph first times median longest", lang)
     return Table(say(lang, "runs.graphs"), heads, rows, "figured", titled=True, wide=True)

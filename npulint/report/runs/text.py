@@ -44,16 +44,16 @@ class _Writer:
         self._rest = run.left_out
         for label, text in words.file_notes(run.files, self._lang, _SHOWN):
             yield from self._labelled(label, text)
-        yield from self._operators([one for one in run.times if one.what == "operators"])
+        yield from self._operators([run_times for run_times in run.times if run_times.what == "operators"])
         for what in ("step", "iteration"):
-            yield from self._parts([one for one in run.times if one.what == what])
+            yield from self._parts([run_times for run_times in run.times if run_times.what == what])
         yield from self._changes(run.changes)
         for what in _CURVES:
-            yield from self._curve([one for one in run.curves if one.what == what])
+            yield from self._curve([curve for curve in run.curves if curve.what == what])
         for stall in self._first(run.stalls, _SHOWN):
             label = say(self._lang, "aside", text=stall.label or say(self._lang, "runs.stamps"))
             yield from self._labelled(say(self._lang, "runs.short.stall"), words.stall(stall, self._lang) + label)
-        for graph in self._first(sorted(run.graphs, key=lambda one: -one.first_ms), 1):
+        for graph in self._first(sorted(run.graphs, key=lambda run_graph: -run_graph.first_ms), 1):
             label = say(self._lang, "runs.short.graph", name=graph.graph)
             yield from self._labelled(label, words.graph(graph, self._lang))
         if self._rest:
@@ -66,9 +66,9 @@ class _Writer:
 
     def _operators(self, tables: Sequence[RunTimes]) -> Iterator[str]:
         """The table with the most time and its most expensive types."""
-        for times in self._first(sorted(tables, key=lambda one: -one.us), 1):
+        for times in self._first(sorted(tables, key=lambda run_times: -run_times.us), 1):
             yield from self._headed(times)
-            shown = [(escape_control_chars(one.name), one.us, one.share) for one in times.parts[:_TYPES]]
+            shown = [(escape_control_chars(part.name), part.us, part.share) for part in times.parts[:_TYPES]]
             name = min(max((cells(text) for text, _, _ in shown), default=0), _NAME)
             room = max(min(_BAR, self._width - name - 26), 4)
             most = max((share for _, _, share in shown), default=0.0) or 1.0
@@ -90,13 +90,13 @@ class _Writer:
         return (name, max(times.us - us, 0.0), max(100 - share, 0.0)) if others else None
 
     def _parts(self, tables: Sequence[RunTimes]) -> Iterator[str]:
-        for times in self._first(sorted(tables, key=lambda one: -one.us), _SHOWN):
+        for times in self._first(sorted(tables, key=lambda run_times: -run_times.us), _SHOWN):
             yield from self._headed(times)
-            yield f"    {stacked([one.share / 100 for one in times.parts], min(60, self._width - 6), self._plain)}"
+            yield f"    {stacked([part.share / 100 for part in times.parts], min(60, self._width - 6), self._plain)}"
             named = [
-                f"{fill(index, self._plain)} {words.part(times, one, self._lang)} "
-                f"{words.percent(one.share, self._lang)}"
-                for index, one in enumerate(times.parts)
+                f"{fill(index, self._plain)} {words.part(times, run_part, self._lang)} "
+                f"{words.percent(run_part.share, self._lang)}"
+                for index, run_part in enumerate(times.parts)
             ]
             yield from (f"    {line}" for line in wrap("   ".join(named), self._width - 4))
 
@@ -106,17 +106,21 @@ class _Writer:
             return
         per = say(self._lang, f"runs.changes.{changes[-1].per}")
         yield self._line(f"  {say(self._lang, 'runs.about', path=say(self._lang, 'runs.changes'), text=per)}")
-        steps = [one for one in changes if one.what == "step"]
-        operators = [one for one in changes if one.what == "operator"]
+        steps = [change for change in changes if change.what == "step"]
+        operators = [change for change in changes if change.what == "operator"]
         shown = [*steps, *self._first(operators, _CHANGED)]
         names = [escape_control_chars(words.change_name(one, self._lang)) for one in shown]
         room = min(max(map(cells, names)), _NAME)
-        for name, one in zip(names, shown, strict=True):
-            times = say(self._lang, "runs.before", before=time(one.before_us), us=time(one.us))
+        for name, run_change in zip(names, shown, strict=True):
+            times = say(self._lang, "runs.before", before=time(run_change.before_us), us=time(run_change.us))
             moved = (
-                f"  {one.before_core} → {one.core}" if one.before_core and one.core not in ("", one.before_core) else ""
+                f"  {run_change.before_core} → {run_change.core}"
+                if run_change.before_core and run_change.core not in ("", run_change.before_core)
+                else ""
             )
-            yield self._line(f"    {padded(name, room)}  {times:>19}  {words.changed(one, self._lang):>9}{moved}")
+            yield self._line(
+                f"    {padded(name, room)}  {times:>19}  {words.changed(run_change, self._lang):>9}{moved}"
+            )
 
     def _headed(self, times: RunTimes) -> Iterator[str]:
         name, place = say(self._lang, f"runs.{times.what}"), leading(times.path)
@@ -128,11 +132,11 @@ class _Writer:
         yield f"    {self._paint('dim', place)}"
 
     def _curve(self, curves: Sequence[RunCurve]) -> Iterator[str]:
-        for one in self._first(sorted(curves, key=_foremost), 1):
-            label, course = say(self._lang, f"runs.short.{one.what}"), words.course(one, self._lang)
+        for run_curve in self._first(sorted(curves, key=_foremost), 1):
+            label, course = say(self._lang, f"runs.short.{run_curve.what}"), words.course(run_curve, self._lang)
             room = min(self._width - cells(label) - cells(course) - 6, _SPARK)
             fits = room >= _LEAST
-            drawn = spark(_heights(one), room if fits else min(_SPARK, self._width - 4), self._plain)
+            drawn = spark(_heights(run_curve), room if fits else min(_SPARK, self._width - 4), self._plain)
             yield from () if fits else self._labelled(label, course)
             yield self._line(f"  {label}  {drawn}  {course}" if fits else f"    {drawn}")
 

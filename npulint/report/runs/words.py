@@ -61,7 +61,7 @@ def is_band(curve: RunCurve) -> bool:
 def middle(points: Sequence[float | None]) -> list[float]:
     """The middle line of a band: means over five points, the outer ones weighted by half, since the points alternate
     with a period of four."""
-    known = [one for one in points if one is not None]
+    known = [point for point in points if point is not None]
     padded = [*known[:1], *known[:1], *known, *known[-1:], *known[-1:]]
     fives = (padded[index : index + 5] for index in range(len(known)))
     return [((five[0] + five[4]) / 2 + sum(five[1:4])) / 4 for five in fives]
@@ -105,17 +105,17 @@ def remark(file: RunFile, lang: str) -> str:
 
 def file_notes(files: Sequence[RunFile], lang: str, most: int) -> list[tuple[str, str]]:
     """Labels and texts: artifacts read, not used, and up to `most` each that were not evaluated or are malformed."""
-    used = [one for one in files if one.note not in _UNUSED]
-    unused = [one for one in files if one.note in _UNUSED]
-    unevaluated = [one for one in used if one.note]
-    broken = [one for one in files if one.malformed and not one.note]
+    used = [file for file in files if file.note not in _UNUSED]
+    unused = [file for file in files if file.note in _UNUSED]
+    unevaluated = [run_file for run_file in used if run_file.note]
+    broken = [file for file in files if file.malformed and not file.note]
     lines = [(say(lang, "runs.read"), _by_form(used, lang))] if used else []
     if unused:
         lines.append((say(lang, "runs.unread"), _by_form(unused, lang, sized=False)))
-    for key, found in (("runs.undetermined", unevaluated), ("runs.malformed", broken)):
-        lines += [(say(lang, key), _about(one, lang)) for one in found[:most]]
-        if len(found) > most:
-            lines.append((say(lang, key), count(lang, "runs.more", len(found) - most)))
+    for key, run_files in (("runs.undetermined", unevaluated), ("runs.malformed", broken)):
+        lines += [(say(lang, key), _about(run_file, lang)) for run_file in run_files[:most]]
+        if len(run_files) > most:
+            lines.append((say(lang, key), count(lang, "runs.more", len(run_files) - most)))
     return lines
 
 
@@ -125,13 +125,13 @@ def _about(file: RunFile, lang: str) -> str:
 
 def _by_form(files: Sequence[RunFile], lang: str, sized: bool = True) -> str:
     groups: dict[str, list[RunFile]] = {}
-    for one in files:
-        groups.setdefault(one.form, []).append(one)
+    for file in files:
+        groups.setdefault(file.form, []).append(file)
     parts = []
     for word, group in groups.items():
         what = form(word, lang)
         what = say(lang, "runs.times", what=what, n=len(group)) if len(group) > 1 else what
-        rows = sum(one.rows for one in group)
+        rows = sum(run_file.rows for run_file in group)
         known_size = size(msgspec.structs.replace(group[0], rows=rows), lang) if sized else ""
         parts.append(what + (say(lang, "aside", text=known_size) if known_size else ""))
     return say(lang, "list.and").join(parts)
@@ -206,11 +206,13 @@ def change_name(one: RunChange, lang: str) -> str:
 def merged_runs(runs: Sequence[RunSummary]) -> RunSummary:
     """All runs as one summary, however many projects the artifacts belong to; curves in a fixed order."""
     return RunSummary(
-        files=tuple(one for run in runs for one in run.files),
-        times=tuple(one for run in runs for one in run.times),
-        curves=tuple(sorted((one for run in runs for one in run.curves), key=lambda one: _ORDER.get(one.what, 9))),
-        stalls=tuple(one for run in runs for one in run.stalls),
-        graphs=tuple(one for run in runs for one in run.graphs),
-        changes=tuple(one for run in runs for one in run.changes),
+        files=tuple(file for run in runs for file in run.files),
+        times=tuple(run_times for run in runs for run_times in run.times),
+        curves=tuple(
+            sorted((curve for run in runs for curve in run.curves), key=lambda run_curve: _ORDER.get(run_curve.what, 9))
+        ),
+        stalls=tuple(run_stall for run in runs for run_stall in run.stalls),
+        graphs=tuple(run_graph for run in runs for run_graph in run.graphs),
+        changes=tuple(change for run in runs for change in run.changes),
         left_out=sum(run.left_out for run in runs),
     )

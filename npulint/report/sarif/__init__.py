@@ -44,10 +44,12 @@ def render(result: RunResult, view: ReportView) -> str:
 def _run(result: RunResult, view: ReportView) -> dict[str, Any]:
     shown = _with_other_sides(visible(result, view), result)
     entries: list[_Entry] = [(finding, None) for finding in shown]
-    entries += [(one.finding, one) for one in visible_suppressed(result, view)]
+    entries += [
+        (suppressed_finding.finding, suppressed_finding) for suppressed_finding in visible_suppressed(result, view)
+    ]
     kept = most_important(entries, MOST_RESULTS)
     described = rules([finding for finding, _ in kept], view)
-    writer = Writer({rule["id"]: index for index, rule in enumerate(described)}, view, [one for one, _ in kept])
+    writer = Writer({rule["id"]: index for index, rule in enumerate(described)}, view, [finding for finding, _ in kept])
     return {
         "tool": {"driver": _driver(described, view)},
         "automationDetails": {"id": "npulint/"},

@@ -28,15 +28,15 @@ def line_hashes(lines: Sequence[str], numbers: Collection[int]) -> dict[int, str
     squeezed = text.split("\n", last)[:last]
     text += "\uffff" if last + _UNITS >= len(lines) else "\n"
     seen: Counter[str] = Counter()
-    found: dict[int, str] = {}
+    hashes: dict[int, str] = {}
     start = 0
     for number, line in enumerate(squeezed, 1):
         window = text[start : start + _UNITS]
         seen[window] += 1
         if number in numbers:
-            found[number] = f"{_hash(window):x}:{seen[window]}"
+            hashes[number] = f"{_hash(window):x}:{seen[window]}"
         start += len(line) + 1
-    return found
+    return hashes
 
 
 def _units(text: str) -> str:

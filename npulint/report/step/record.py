@@ -14,10 +14,10 @@ def step_record(step: StepSummary, picture: bool = True) -> dict[str, Any]:
     """The record, with the order of the operators if `picture`."""
     counts: dict[str, int] = {}
     places: dict[str, int] = {}
-    for one in step.operators:
-        counts[one.verdict] = counts.get(one.verdict, 0) + one.count
-        place = PLACES.get(one.verdict, one.verdict)
-        places[place] = places.get(place, 0) + one.count
+    for operator in step.operators:
+        counts[operator.verdict] = counts.get(operator.verdict, 0) + operator.count
+        place = PLACES.get(operator.verdict, operator.verdict)
+        places[place] = places.get(place, 0) + operator.count
     plain: dict[str, Any] = msgspec.to_builtins(step)
     record = {
         **{key: plain[key] for key in ("name", "steps", "ended")},
@@ -25,7 +25,7 @@ def step_record(step: StepSummary, picture: bool = True) -> dict[str, Any]:
         "runs": places,
         "operators": plain["operators"],
         "waits": plain["waits"],
-        "waits_per_step": sum(one.count for one in step.waits) / step.steps,
+        "waits_per_step": sum(wait.count for wait in step.waits) / step.steps,
         "shapes": plain["shapes"],
         "memory": None if step.memory is None else _memory(step.memory),
         "static": plain["static"],

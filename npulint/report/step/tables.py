@@ -24,7 +24,7 @@ def tables(step: StepSummary, lang: str, everything: bool = False) -> Iterator[T
         yield shapes(step, lang)
     if step.memory is not None:
         yield memory(step, lang)
-    if any(one.status != "open" for one in step.static):
+    if any(step_finding.status != "open" for step_finding in step.static):
         yield static(step, lang)
     if step.explained:
         yield differences(step, lang)
@@ -32,18 +32,18 @@ def tables(step: StepSummary, lang: str, everything: bool = False) -> Iterator[T
 
 def operators(step: StepSummary, lang: str, everything: bool = False) -> Table:
     """The operators that leave the NPU, or all."""
-    shown = [one for one in step.operators if everything or not one.fine]
+    shown = [operator for operator in step.operators if everything or not operator.fine]
     rows = [
         (
-            CodeCell(one.name),
-            words.verdict(one.verdict, lang),
-            words.word("live.phase", one.phase, lang),
-            str(one.count),
-            _place(one),
-            one.inside,
-            one.via,
+            CodeCell(step_operator.name),
+            words.verdict(step_operator.verdict, lang),
+            words.word("live.phase", step_operator.phase, lang),
+            str(step_operator.count),
+            _place(step_operator),
+            step_operator.inside,
+            step_operator.via,
         )
-        for one in shown
+        for step_operator in shown
     ]
     heads = "operator verdict phase times place inside via"
     return _table(say(lang, "live.operators", list=words.totals(step, lang)), heads, rows, lang)
@@ -53,12 +53,12 @@ def waits(step: StepSummary, lang: str) -> Table:
     """The places where the host waits."""
     rows: list[Sequence[Cell]] = [
         (
-            words.word("step.cause", one.cause or one.name, lang),
-            words.rate(one.count, step.steps),
-            _place(one),
-            (one.inside, Note(one.remedy)) if one.remedy else one.inside,
+            words.word("step.cause", wait.cause or wait.name, lang),
+            words.rate(wait.count, step.steps),
+            _place(wait),
+            (wait.inside, Note(wait.remedy)) if wait.remedy else wait.inside,
         )
-        for one in step.waits
+        for wait in step.waits
     ]
     return _table(words.waits(step, lang), "cause per-step place inside", rows, lang)
 
@@ -67,12 +67,12 @@ def shapes(step: StepSummary, lang: str) -> Table:
     """The shapes that changed between steps."""
     rows: list[Sequence[Cell]] = [
         (
-            (CodeCell(one.name), Note(count(lang, "step.others", one.others) if one.others else "")),
-            words.shapes(one.shapes),
-            _place(one),
-            one.inside,
+            (CodeCell(shape.name), Note(count(lang, "step.others", shape.others) if shape.others else "")),
+            words.shapes(shape.shapes),
+            _place(shape),
+            shape.inside,
         )
-        for one in step.shapes
+        for shape in step.shapes
     ]
     return _table(
         say(lang, "step.shapes"), "operator shapes place inside", rows, lang, note=say(lang, "step.shapes.why")
@@ -82,27 +82,27 @@ def shapes(step: StepSummary, lang: str) -> Table:
 def memory(step: StepSummary, lang: str) -> Table:
     """The bytes of each class at the peak."""
     assert step.memory is not None
-    found = step.memory
+    step_memory = step.memory
     rows: list[Sequence[Cell]] = [
-        (say(lang, f"step.memory.{name}"), words.size(number)) for name, number in found.classes().items()
+        (say(lang, f"step.memory.{name}"), words.size(number)) for name, number in step_memory.classes().items()
     ]
-    if found.kept > found.activations:
-        rows.append((say(lang, "step.memory.kept"), words.size(found.kept)))
-    rows.append((say(lang, "step.memory.peak"), words.size(found.peak)))
-    return _table(say(lang, "step.memory"), "class bytes", rows, lang, note=words.fits(found, lang))
+    if step_memory.kept > step_memory.activations:
+        rows.append((say(lang, "step.memory.kept"), words.size(step_memory.kept)))
+    rows.append((say(lang, "step.memory.peak"), words.size(step_memory.peak)))
+    return _table(say(lang, "step.memory"), "class bytes", rows, lang, note=words.fits(step_memory, lang))
 
 
 def static(step: StepSummary, lang: str) -> Table:
     """The findings of the source check in code that ran."""
     rows: list[Sequence[Cell]] = [
         (
-            (CodeCell(one.name), one.code),
-            say(lang, f"severity.{one.severity}"),
-            PlaceCell(one.path, Span.at(one.line)),
-            Status(_STATUS[one.status], say(lang, f"try.static.{one.status}")),
+            (CodeCell(step_finding.name), step_finding.code),
+            say(lang, f"severity.{step_finding.severity}"),
+            PlaceCell(step_finding.path, Span.at(step_finding.line)),
+            Status(_STATUS[step_finding.status], say(lang, f"try.static.{step_finding.status}")),
         )
-        for one in step.static
-        if one.status != "open"
+        for step_finding in step.static
+        if step_finding.status != "open"
     ]
     return _table(say(lang, "try.static"), "check severity place run", rows, lang)
 
@@ -111,12 +111,12 @@ def differences(step: StepSummary, lang: str) -> Table:
     """What source check and run disagree about, with both reasons."""
     rows: list[Sequence[Cell]] = [
         (
-            (CodeCell(one.name), one.code),
-            PlaceCell(one.path, Span.at(one.line)) if one.path else "",
-            Prose(one.static),
-            Prose(one.run),
+            (CodeCell(difference.name), difference.code),
+            PlaceCell(difference.path, Span.at(difference.line)) if difference.path else "",
+            Prose(difference.static),
+            Prose(difference.run),
         )
-        for one in step.differences
+        for difference in step.differences
     ]
     key = "step.differences" if rows else "step.differences.none"
     return _table(say(lang, key), "check place source run", rows, lang)

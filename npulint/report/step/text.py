@@ -20,7 +20,7 @@ def blocks(step: StepSummary, view: ReportView) -> list[list[str]]:
     """The tables, what was not seen, and how the run ended."""
     lang = view.lang
     plain = msgspec.structs.replace(step, explained=False)
-    found = [_lines(one, view) for one in tables(plain, lang, view.all_operators)]
+    found = [_lines(table, view) for table in tables(plain, lang, view.all_operators)]
     found += [_differences(step, view)] if step.explained else []
     found += [[say(lang, "live.note", text=escape_control_chars(note))] for note in step.notes]
     return [*found, *([[escape_control_chars(step.ended)]] if step.ended else [])]

@@ -54,12 +54,12 @@ def fits(memory: StepMemory, lang: str) -> str:
 def totals(step: StepSummary, lang: str) -> str:
     """How many operators run where."""
     found: dict[str, int] = {}
-    for one in step.operators:
-        name = verdict(one.verdict, lang)
-        found[name] = found.get(name, 0) + one.count
+    for operator in step.operators:
+        name = verdict(operator.verdict, lang)
+        found[name] = found.get(name, 0) + operator.count
     return say(lang, "list.and").join(f"{name} {number}" for name, number in found.items())
 
 
 def waits(step: StepSummary, lang: str) -> str:
     """How often the host waits per step."""
-    return say(lang, "live.syncs", n=rate(sum(one.count for one in step.waits), step.steps))
+    return say(lang, "live.syncs", n=rate(sum(wait.count for wait in step.waits), step.steps))

@@ -19,9 +19,9 @@ def add_runs(result: RunResult, settings: Settings, runs: tuple[str, str]) -> Ru
     sides = recorded_values(runs[0], names[0]), recorded_values(runs[1], names[1])
     comparison = result.comparison
     compared = compared_runs(names, sides, comparison.pairs if comparison is not None else (), settings.language())
-    together = any(one.count for one in compared.curves)
+    together = any(curve.count for curve in compared.curves)
     if comparison is None:
-        read = len({one.path for side in sides for one in side}) if together else 0
+        read = len({recorded.path for side in sides for recorded in side}) if together else 0
         comparison, result = Comparison(*names), msgspec.structs.replace(result, summary=Summary(max(read, 2), read))
     elif not together:
         notice = say(settings.language(), "pair.nothing")

@@ -36,7 +36,9 @@ def compared_curves(reference: Sequence[Recorded], migrated: Sequence[Recorded])
     """One curve for each quantity that a run records."""
     curves = []
     for quantity in QUANTITIES:
-        left, right = ([one for one in side if one.quantity == quantity] for side in (reference, migrated))
+        left, right = (
+            [recorded for recorded in side if recorded.quantity == quantity] for side in (reference, migrated)
+        )
         if left and right:
             curves.append(_compared(quantity, *_chosen(left, right)))
         elif left or right:
@@ -46,13 +48,15 @@ def compared_curves(reference: Sequence[Recorded], migrated: Sequence[Recorded])
 
 def _chosen(left: Sequence[Recorded], right: Sequence[Recorded]) -> tuple[Recorded, Recorded]:
     """The two series that correspond best: both long, from the same kind of file, with the same label."""
-    return max(((one, other) for one in left for other in right), key=_likeness)
+    return max(((recorded, other) for recorded in left for other in right), key=_likeness)
 
 
 def _likeness(pair: tuple[Recorded, Recorded]) -> tuple[bool, bool, float]:
-    one, other = pair
-    points = min(len(one.at), len(other.at))
-    alike = (one.form == other.form) + (one.label.lower() == other.label.lower()) + (one.axis == other.axis)
+    recorded, other = pair
+    points = min(len(recorded.at), len(other.at))
+    alike = (
+        (recorded.form == other.form) + (recorded.label.lower() == other.label.lower()) + (recorded.axis == other.axis)
+    )
     return points >= _ENOUGH, alike >= 2, math.log10(points + 1) + alike
 
 
@@ -165,13 +169,13 @@ def _paced(one: Recorded, other: Recorded) -> ComparedCurve:
 
 def _pace(values: Sequence[float]) -> float:
     """The usual time of a step, without the first ones."""
-    numbers = [one for one in values if math.isfinite(one)]
+    numbers = [value for value in values if math.isfinite(value)]
     return median(numbers[min(int(len(numbers) * _WARM) + 1, len(numbers) - 1) :]) if numbers else 0.0
 
 
 def chosen_loss(reference: Sequence[Recorded], migrated: Sequence[Recorded]) -> tuple[Recorded, Recorded]:
     """The losses of two runs that correspond best. Both must record one."""
-    left, right = ([one for one in side if one.quantity == "loss"] for side in (reference, migrated))
+    left, right = ([recorded for recorded in side if recorded.quantity == "loss"] for side in (reference, migrated))
     return _chosen(left, right)
 
 
@@ -204,15 +208,15 @@ def _within(one: Recorded, low: float, high: float) -> list[float]:
 def _sampled(one: Recorded, places: Sequence[float]) -> list[float]:
     """The means of the values after the position before, up to each position; where there are none, on the line between
     the nearest."""
-    found = []
+    sampled = []
     before = -math.inf
     for place in places:
         begin, end = bisect_right(one.at, before), bisect_right(one.at, place)
         begin = max(begin, bisect_left(one.at, place) - 1) if before == -math.inf else begin
         values = one.values[begin:end]
-        found.append(sum(values) / len(values) if values else _between(one, place))
+        sampled.append(sum(values) / len(values) if values else _between(one, place))
         before = place
-    return found
+    return sampled
 
 
 def _between(one: Recorded, place: float) -> float:

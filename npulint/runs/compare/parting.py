@@ -96,10 +96,10 @@ def _of_numbers(reference: Sequence[float], migrated: Sequence[float], tolerance
         until = len(gaps) if stays else end + window
         gap = sum(gaps[at:until]) / (sum(map(abs, a[at:until])) or until - at)
         verdict: Verdict = "meet" if not stays else "apart" if at == 0 else "part"
-        found = Parting(verdict, at * size, min(until * size, count) - 1, gap, share)
+        numbers = Parting(verdict, at * size, min(until * size, count) - 1, gap, share)
         if stays or _has_gone(gaps, at, until):
-            return found
-        brief = brief or found
+            return numbers
+        brief = brief or numbers
     return brief or Parting("alike", noise=share)
 
 
@@ -159,7 +159,7 @@ def _outside(sides: Sequence[float], least: int, long: int) -> tuple[int, int, b
                 runs.append((begin, i - 1))
             begin = i
     for first, last in runs:
-        if sum(1 for one in sides[first:] if one) >= _STAYS * (len(sides) - first):
+        if sum(1 for side in sides[first:] if side) >= _STAYS * (len(sides) - first):
             return first, last, True
     first, last = max(runs, key=lambda run: run[1] - run[0], default=(-1, -1))
     return (first, last, False) if last - first >= long else (-1, -1, False)

@@ -25,7 +25,7 @@ def compared_runs(
     lang: str,
 ) -> RunComparison:
     """Two runs beside each other; `pairs` are the compared programs, empty if there is no code."""
-    curves = {one.quantity: one for one in compared_curves(*sides)}
+    curves = {compared_curve.quantity: compared_curve for compared_curve in compared_curves(*sides)}
     rows = list(dict.fromkeys(_rows(pairs)))
     ends = _ends(curves.get("loss"))
     symptoms = [_explained(name, quantity, at, rows, lang) for name, quantity, at in _symptoms(curves, sides, ends)]
@@ -75,15 +75,17 @@ def _ends(loss: ComparedCurve | None) -> tuple[float, float] | None:
 
 def _rows(pairs: Sequence[ComparedPair]) -> Iterable[ComparedRow]:
     """The compared values that differ, certain differences first."""
-    found = [row for pair in pairs for item in pair.items for row in item.rows if row.answer in ("differs", "note")]
-    return sorted(found, key=lambda row: row.answer != "differs")
+    compared_rows = [
+        row for pair in pairs for item in pair.items for row in item.rows if row.answer in ("differs", "note")
+    ]
+    return sorted(compared_rows, key=lambda row: row.answer != "differs")
 
 
 def _explained(name: str, quantity: str, at: float | None, rows: Sequence[ComparedRow], lang: str) -> Symptom:
     known = causes()[name]
-    found = [_of_row(row, cause, lang) for cause in known for row in rows if row.part in cause.parts]
-    if found:
-        return Symptom(name, quantity, at, tuple(found[:_EXPLAINED]), explained=True)
+    explanations = [_of_row(row, cause, lang) for cause in known for row in rows if row.part in cause.parts]
+    if explanations:
+        return Symptom(name, quantity, at, tuple(explanations[:_EXPLAINED]), explained=True)
     usual = tuple(Explanation(" ".join(cause.parts), cause.reason(lang)) for cause in known[:_USUAL])
     return Symptom(name, quantity, at, usual)
 

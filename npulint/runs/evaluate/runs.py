@@ -64,25 +64,29 @@ def _of(program: Program, kind: str, cls: type[_F]) -> list[_F]:
 
 def _first(found: Iterable[_Kept]) -> tuple[_Kept, ...]:
     """The first ones by place, up to the limit."""
-    return tuple(sorted(found, key=lambda one: (one.path, one.line))[:_KEPT])
+    return tuple(sorted(found, key=lambda run_times: (run_times.path, run_times.line))[:_KEPT])
 
 
 def _files(program: Program) -> tuple[RunFile, ...]:
     tables = _of(program, "run_kernels", KernelTable)
-    notes = {one.path: _LEVELS[one.level] for one in tables if one.level in _LEVELS}
-    notes |= {one.path: "no-values" for one in _of(program, "run_comparison", ComparisonTable) if not one.outputs}
+    notes = {table.path: _LEVELS[table.level] for table in tables if table.level in _LEVELS}
+    notes |= {
+        comparison_table.path: "no-values"
+        for comparison_table in _of(program, "run_comparison", ComparisonTable)
+        if not comparison_table.outputs
+    }
     found = {
-        one.path: RunFile(
-            path=one.path,
-            form=one.form,
-            generation=one.generation,
-            rows=one.rows,
-            malformed=one.malformed,
-            first_malformed=one.first_malformed,
-            missing=one.missing,
-            note=one.note or notes.get(one.path, ""),
+        run_source.path: RunFile(
+            path=run_source.path,
+            form=run_source.form,
+            generation=run_source.generation,
+            rows=run_source.rows,
+            malformed=run_source.malformed,
+            first_malformed=run_source.first_malformed,
+            missing=run_source.missing,
+            note=run_source.note or notes.get(run_source.path, ""),
         )
-        for one in _of(program, "run_source", RunSource)
+        for run_source in _of(program, "run_source", RunSource)
     }
     return tuple(found[path] for path in sorted(found))
 
@@ -95,25 +99,25 @@ def _operators(program: Program) -> Iterator[RunTimes]:
             part = RunPart(fact.name[:_TEXT], fact.type_us, fact.type_share, fact.type_count)
             tables.setdefault(fact.table or fact.path, []).append(part)
     wholes = {one.path: one for one in _of(program, "run_kernels", KernelTable) if one.path in tables}
-    for path, whole in wholes.items():
-        yield _table(path, whole.span.line, whole.compute_us, whole.kernels, tables[path])
+    for path, kernel_table in wholes.items():
+        yield _table(path, kernel_table.span.line, kernel_table.compute_us, kernel_table.kernels, tables[path])
     folders = {posixpath.dirname(path) for path in wholes}
     totals: dict[str, list[OperatorTotal]] = {}
     for total in _of(program, "run_op_total", OperatorTotal):
         if posixpath.dirname(total.path) not in folders and total.share is not None:
             totals.setdefault(total.path, []).append(total)
-    yield from (_of_totals(path, known) for path, known in totals.items())
+    yield from (_of_totals(path, operator_totals) for path, operator_totals in totals.items())
 
 
 def _of_totals(path: str, facts: Sequence[OperatorTotal]) -> RunTimes:
     """The times in the totals table at a path; one type may run on several core types."""
     parts: dict[str, RunPart] = {}
     for fact in facts:
-        known = parts.get(fact.name, RunPart(fact.name[:_TEXT], 0.0, 0.0))
-        share = round(known.share + (fact.share or 0.0), 1)
-        parts[fact.name] = RunPart(known.name, known.us + fact.total_us, share, known.count + fact.count)
+        run_part = parts.get(fact.name, RunPart(fact.name[:_TEXT], 0.0, 0.0))
+        share = round(run_part.share + (fact.share or 0.0), 1)
+        parts[fact.name] = RunPart(run_part.name, run_part.us + fact.total_us, share, run_part.count + fact.count)
     compute, count = sum(part.us for part in parts.values()), sum(part.count for part in parts.values())
-    return _table(path, min(one.span.line for one in facts), compute, count, parts.values())
+    return _table(path, min(operator_total.span.line for operator_total in facts), compute, count, parts.values())
 
 
 def _table(path: str, line: int, compute: float, kernels: int, parts: Iterable[RunPart]) -> RunTimes:
@@ -150,8 +154,8 @@ def _iterations(program: Program) -> Iterator[RunTimes]:
 def _curves(program: Program) -> Iterator[RunCurve]:
     scales, measures = _of(program, "run_series", LossScaleSeries), _of(program, "run_series", MeasureSeries)
     tables = _of(program, "run_comparison", ComparisonTable)
-    found = (*map(_of_scale, scales), *map(_of_measure, measures), *map(_of_comparison, tables))
-    return (one for one in found if len(one.points) > 1)
+    run_curves = (*map(_of_scale, scales), *map(_of_measure, measures), *map(_of_comparison, tables))
+    return (run_curve for run_curve in run_curves if len(run_curve.points) > 1)
 
 
 def _of_measure(one: MeasureSeries) -> RunCurve:
@@ -176,35 +180,56 @@ def _points(curve: Iterable[float]) -> tuple[float | None, ...]:
 
 
 def _stalls(program: Program) -> Iterator[RunStall]:
-    for one in _of(program, "run_stall", PeriodicStall):
-        lost = one.lost_share, one.lost_seconds or 0.0
-        label = one.label[:_TEXT]
-        yield RunStall(one.path, one.span.line, label, one.period, one.phase, one.events, *lost, one.worst)
+    for periodic_stall in _of(program, "run_stall", PeriodicStall):
+        lost = periodic_stall.lost_share, periodic_stall.lost_seconds or 0.0
+        label = periodic_stall.label[:_TEXT]
+        yield RunStall(
+            periodic_stall.path,
+            periodic_stall.span.line,
+            label,
+            periodic_stall.period,
+            periodic_stall.phase,
+            periodic_stall.events,
+            *lost,
+            periodic_stall.worst,
+        )
 
 
 def _steps_changed(program: Program) -> Iterator[RunChange]:
-    for one in _of(program, "run_step_change", StepChange):
+    for step_change in _of(program, "run_step_change", StepChange):
         figures = (
-            ("step", one.step_us, one.before_step_us),
-            ("computing", one.computing_us, one.before_computing_us),
-            ("exposed", one.exposed_us, one.before_exposed_us),
-            ("free", one.free_us, one.before_free_us),
+            ("step", step_change.step_us, step_change.before_step_us),
+            ("computing", step_change.computing_us, step_change.before_computing_us),
+            ("exposed", step_change.exposed_us, step_change.before_exposed_us),
+            ("free", step_change.free_us, step_change.before_free_us),
         )
         for name, us, before in figures:
             change = share(us - before, before) if before else None
-            yield RunChange(one.path, one.span.line, "step", name, us, before, trend_of(us, before), change)
+            yield RunChange(
+                step_change.path, step_change.span.line, "step", name, us, before, trend_of(us, before), change
+            )
 
 
 def _operators_changed(program: Program) -> Iterator[RunChange]:
-    for one in _of(program, "run_op_change", OperatorChange):
-        change = None if one.trend == "new" else one.change
+    for operator_change in _of(program, "run_op_change", OperatorChange):
+        change = None if operator_change.trend == "new" else operator_change.change
         yield RunChange(
-            *(one.path, one.span.line, "operator", one.name[:_TEXT], one.us, one.before_us, one.trend, change, one.per),
-            *(one.count, one.before_count, one.core, one.before_core),
+            *(
+                operator_change.path,
+                operator_change.span.line,
+                "operator",
+                operator_change.name[:_TEXT],
+                operator_change.us,
+                operator_change.before_us,
+                operator_change.trend,
+                change,
+                operator_change.per,
+            ),
+            *(operator_change.count, operator_change.before_count, operator_change.core, operator_change.before_core),
         )
 
 
 def _graphs(program: Program) -> Iterator[RunGraph]:
-    for one in _of(program, "run_stall", GraphRuns):
-        times = one.first_ms, one.median_ms, one.max_ms
-        yield RunGraph(one.path, one.span.line, one.graph[:_TEXT], one.runs, *times)
+    for graph_runs in _of(program, "run_stall", GraphRuns):
+        times = graph_runs.first_ms, graph_runs.median_ms, graph_runs.max_ms
+        yield RunGraph(graph_runs.path, graph_runs.span.line, graph_runs.graph[:_TEXT], graph_runs.runs, *times)

@@ -71,12 +71,12 @@ def _cost(fact: Fact, find: Query) -> float:
     shares = [fact.get(name) for name in _shares(find)]
     of_step = fact.get("of_step")
     whole = 100 if of_step is None else of_step
-    return max((one * whole / 100 for one in shares if isinstance(one, (int, float))), default=0.0)
+    return max((share * whole / 100 for share in shares if isinstance(share, (int, float))), default=0.0)
 
 
 def _shares(find: Query) -> set[str]:
     names = {name for name in find.where if name in _SHARES}
-    return names.union(*(_shares(one) for one in (*find.any, *find.all)))
+    return names.union(*(_shares(query) for query in (*find.any, *find.all)))
 
 
 def _about(fact: Fact) -> str:

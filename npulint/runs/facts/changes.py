@@ -111,14 +111,18 @@ def changes_from(facts: Iterable[Fact], files: Iterable[FileFacts]) -> list[Fact
 def facts_of_files(files: Iterable[FileFacts]) -> list[Fact]:
     """The facts of the artifacts among files, with what one says of another."""
     artifacts = [file for file in files if file.kind == "artifact"]
-    return of_one_run([fact.copy() for file in artifacts for fact in file.facts], sorted(one.path for one in artifacts))
+    return of_one_run(
+        [fact.copy() for file in artifacts for fact in file.facts], sorted(artifact.path for artifact in artifacts)
+    )
 
 
 def _step_changes(facts: Sequence[Fact], before: Sequence[Fact]) -> Iterator[Fact]:
-    found = [[one for one in some if isinstance(one, StepBreakdown) and one.step_us > 0] for some in (facts, before)]
-    if [len(one) for one in found] != [1, 1]:
+    step_breakdownses = [
+        [one for one in some if isinstance(one, StepBreakdown) and one.step_us > 0] for some in (facts, before)
+    ]
+    if [len(step_breakdowns) for step_breakdowns in step_breakdownses] != [1, 1]:
         return
-    now, then = (one[0] for one in found)
+    now, then = (step_breakdowns[0] for step_breakdowns in step_breakdownses)
     yield StepChange(
         "step",
         now.path,
@@ -145,25 +149,25 @@ def trend_of(now: float, then: float) -> Trend:
 
 def _computing(facts: Sequence[Fact]) -> _Computing | None:
     """The operators of a profile: of its only kernel table, else of its only table of totals."""
-    tables = [one for one in facts if isinstance(one, KernelTable) and one.level == "operators"]
-    kernels = [one for one in facts if isinstance(one, OperatorKernels)]
+    tables = [fact for fact in facts if isinstance(fact, KernelTable) and fact.level == "operators"]
+    kernels = [fact for fact in facts if isinstance(fact, OperatorKernels)]
     if len(tables) == 1 and kernels:
         return _Computing(tables[0].compute_us, tables[0].steps, _types(kernels), tables[0])
-    totals = [one for one in facts if isinstance(one, OperatorTotal) and one.share is not None]
-    if tables or not totals or len({one.path for one in totals}) > 1:
+    totals = [fact for fact in facts if isinstance(fact, OperatorTotal) and fact.share is not None]
+    if tables or not totals or len({total.path for total in totals}) > 1:
         return None
-    return _Computing(sum(one.total_us for one in totals), 0, _types(totals), totals[0])
+    return _Computing(sum(total.total_us for total in totals), 0, _types(totals), totals[0])
 
 
 def _types(facts: Sequence[OperatorKernels] | Sequence[OperatorTotal]) -> dict[str, _Type]:
     types: dict[str, _Type] = {}
-    for one in facts:
-        found = types.setdefault(one.name, _Type(place=one, cores={}, dtypes={}))
-        found.us += one.total_us
-        found.count += one.count
-        found.cores[one.core] = found.cores.get(one.core, 0.0) + one.total_us
-        dtype = one.dtype if isinstance(one, OperatorKernels) else ""
-        found.dtypes[dtype] = found.dtypes.get(dtype, 0.0) + one.total_us
+    for fact in facts:
+        found = types.setdefault(fact.name, _Type(place=fact, cores={}, dtypes={}))
+        found.us += fact.total_us
+        found.count += fact.count
+        found.cores[fact.core] = found.cores.get(fact.core, 0.0) + fact.total_us
+        dtype = fact.dtype if isinstance(fact, OperatorKernels) else ""
+        found.dtypes[dtype] = found.dtypes.get(dtype, 0.0) + fact.total_us
     return types
 
 
@@ -176,13 +180,17 @@ def _operator_changes(now: _Computing | None, then: _Computing | None) -> list[F
     whole = then.us / steps[1]
     counts = (sum(one.count for one in now.types.values()), sum(one.count for one in then.types.values()))
     alls = _Type(now.us, counts[0], now.place), _Type(then.us, counts[1], then.place)
-    found = [
+    operator_changes = [
         _change(name, per, now.types.get(name), then.types.get(name), steps, whole, now.place)
         for name in sorted(now.types.keys() | then.types.keys())
     ]
-    kept = [one for one in found if abs(one.weight) >= _LEAST or one.to_host]
-    kept.sort(key=lambda one: (-abs(one.weight), one.name))
-    told = [msgspec.structs.replace(one, rank=rank) for rank, one in enumerate(kept[:_TOLD], 1)]
+    kept = [
+        operator_change
+        for operator_change in operator_changes
+        if abs(operator_change.weight) >= _LEAST or operator_change.to_host
+    ]
+    kept.sort(key=lambda operator_change: (-abs(operator_change.weight), operator_change.name))
+    told = [msgspec.structs.replace(operator_change, rank=rank) for rank, operator_change in enumerate(kept[:_TOLD], 1)]
     return [_change("computing", per, *alls, steps, whole, now.place), *told]
 
 
@@ -220,4 +228,4 @@ def _most(times: dict[str, float]) -> str:
 
 
 def _ordered(times: dict[str, float]) -> str:
-    return ", ".join(one for one in sorted(times, key=lambda one: (-times[one], one)) if one)
+    return ", ".join(time for time in sorted(times, key=lambda one: (-times[one], one)) if time)

@@ -34,10 +34,10 @@ def with_differences(facts: Iterable[Fact]) -> list[Fact]:
     facts = list(facts)
     ranks = {one.path: one.rank for one in facts if isinstance(one, LogSummary)}
     runs: dict[str, dict[int, list[GraphCompilations]]] = {}
-    for one in facts:
-        if isinstance(one, GraphCompilations) and ranks.get(one.path, "").isdecimal():
-            name = _NUMBER.sub("#", one.path)  # the logs of ranks differ in numbers: train_0.log, 1/train.log
-            runs.setdefault(name, {}).setdefault(int(ranks[one.path]), []).append(one)
+    for fact in facts:
+        if isinstance(fact, GraphCompilations) and ranks.get(fact.path, "").isdecimal():
+            name = _NUMBER.sub("#", fact.path)  # the logs of ranks differ in numbers: train_0.log, 1/train.log
+            runs.setdefault(name, {}).setdefault(int(ranks[fact.path]), []).append(fact)
     found = [_difference(own) for _, own in sorted(runs.items())]
     return facts + [one for one in found if one is not None]
 
@@ -48,7 +48,7 @@ def _difference(by_rank: dict[int, list[GraphCompilations]]) -> Fact | None:
     if len(by_rank) < 2 or any(len(own) > 1 for own in by_rank.values()):
         return None
     compiles = {rank: own[0] for rank, own in by_rank.items()}
-    if len({(one.graphs, one.ids) for one in compiles.values()}) < 2:
+    if len({(graph_compilations.graphs, graph_compilations.ids) for graph_compilations in compiles.values()}) < 2:
         return None
     ordered = sorted(compiles, key=lambda rank: (compiles[rank].graphs, rank))
     least, most = ordered[0], ordered[-1]

@@ -18,7 +18,7 @@ def with_cores(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, in their order; `cores`, `idle` and `waves` of `run_op` follow the devices of the profile, where
     all of these agree. Otherwise they stay what the kernels themselves show."""
     facts = list(facts)
-    devices = {(one.cores, one.vector_cores) for one in facts if isinstance(one, ProfiledDevice)}
+    devices = {(fact.cores, fact.vector_cores) for fact in facts if isinstance(fact, ProfiledDevice)}
     if len(devices) != 1:
         return facts
     known = dict(zip(("cores", "vector_cores"), devices.pop(), strict=True))

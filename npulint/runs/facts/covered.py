@@ -21,15 +21,15 @@ def with_covered(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, in their order; those of totals (op_statistic, aicpu) are `covered` where a kernel table with
     operators lies in their folder, gaps between kernels where the steps are."""
     facts = list(facts)
-    tables = {one.path for one in facts if isinstance(one, KernelTable) and one.level == "operators"}
+    tables = {fact.path for fact in facts if isinstance(fact, KernelTable) and fact.level == "operators"}
     folders = {folder_of(path) for path in tables}
-    stepped = {folder_of(one.path) for one in facts if isinstance(one, StepBreakdown)}
+    stepped = {folder_of(fact.path) for fact in facts if isinstance(fact, StepBreakdown)}
     return [
-        msgspec.structs.replace(one, covered=True)
-        if (isinstance(one, _TOTALS) and not _of_kernels(one, tables) and folder_of(one.path) in folders)
-        or (isinstance(one, KernelGaps) and folder_of(one.path) in stepped)
-        else one
-        for one in facts
+        msgspec.structs.replace(fact, covered=True)
+        if (isinstance(fact, _TOTALS) and not _of_kernels(fact, tables) and folder_of(fact.path) in folders)
+        or (isinstance(fact, KernelGaps) and folder_of(fact.path) in stepped)
+        else fact
+        for fact in facts
     ]
 
 

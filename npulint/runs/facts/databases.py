@@ -14,14 +14,14 @@ _OF_KERNELS = frozenset("run_kernels run_op run_family run_pair run_repeated run
 def tables_first(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, without those of a database that a table in its folder or below tells as well."""
     facts = list(facts)
-    databases = {one.path for one in facts if isinstance(one, RunSource) and one.form == "database"}
+    databases = {fact.path for fact in facts if isinstance(fact, RunSource) and fact.form == "database"}
     if not databases:
         return facts
-    told = {(folder, _kind(one)) for one in facts if one.path not in databases for folder in _above(one.path)}
+    told = {(folder, _kind(fact)) for fact in facts if fact.path not in databases for folder in _above(fact.path)}
     return [
-        one
-        for one in facts
-        if one.path not in databases or isinstance(one, RunSource) or (folder_of(one.path), _kind(one)) not in told
+        fact
+        for fact in facts
+        if fact.path not in databases or isinstance(fact, RunSource) or (folder_of(fact.path), _kind(fact)) not in told
     ]
 
 
@@ -32,8 +32,8 @@ def _kind(fact: Fact) -> str:
 def _above(path: str) -> list[str]:
     """The folder of a file, and all those that it lies in but the topmost."""
     folder = folder_of(path)
-    found = [folder]
+    above = [folder]
     while "/" in folder:
         folder = folder_of(folder)
-        found.append(folder)
-    return found
+        above.append(folder)
+    return above

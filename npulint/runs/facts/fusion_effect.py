@@ -65,19 +65,27 @@ def with_fusion_effects(facts: Iterable[Fact]) -> list[Fact]:
 def _runs(facts: list[Fact]) -> list[_Run]:
     """The runs, by the folder of a fusion report or of a switch file that switches off all."""
     passes: dict[str, list[int]] = {}
-    for one in facts:
-        folder = posixpath.dirname(one.path.replace("\\", "/"))
-        if _tells(one):
+    for fact in facts:
+        folder = posixpath.dirname(fact.path.replace("\\", "/"))
+        if _tells(fact):
             passes.setdefault(folder, [])
-        if isinstance(one, FusionPass) and one.effect:
-            passes.setdefault(folder, []).append(one.effect)
+        if isinstance(fact, FusionPass) and fact.effect:
+            passes.setdefault(folder, []).append(fact.effect)
     series: dict[str, dict[tuple[str, str], list[MeasureSeries]]] = {folder: {} for folder in passes}
-    for one in facts:
-        home = _home(one.path, passes) if isinstance(one, MeasureSeries) else None
-        if isinstance(one, MeasureSeries) and home is not None:
-            series[home].setdefault((one.name, one.label), []).append(one)
+    for fact in facts:
+        home = _home(fact.path, passes) if isinstance(fact, MeasureSeries) else None
+        if isinstance(fact, MeasureSeries) and home is not None:
+            series[home].setdefault((fact.name, fact.label), []).append(fact)
     return [
-        _Run(sum(effects), len(effects), {key: found[0] for key, found in series[folder].items() if len(found) == 1})
+        _Run(
+            sum(effects),
+            len(effects),
+            {
+                key: measure_serieses[0]
+                for key, measure_serieses in series[folder].items()
+                if len(measure_serieses) == 1
+            },
+        )
         for folder, effects in passes.items()
     ]
 
@@ -92,7 +100,7 @@ def _tells(fact: Fact) -> bool:
 def _home(path: str, folders: Iterable[str]) -> str | None:
     """The innermost of the folders that a file lies in."""
     path = path.replace("\\", "/")
-    above = [one for one in folders if not one or path.startswith(one + "/")]
+    above = [folder for folder in folders if not folder or path.startswith(folder + "/")]
     return max(above, key=len, default=None)
 
 

@@ -69,8 +69,8 @@ class Names:
         parts = node[:_LONG].split("_")
         for place in range(1, len(parts)):
             fitting = self._fitting("_".join(parts[place:]))
-            inner = [one for one in fitting if self._around(one) and self._lies_in(one, parts[:place])]
-            lines = {(one.path, one.span.line): one for name in inner for one in self._lines(name, calls)}
+            inner = [name for name in fitting if self._around(name) and self._lies_in(name, parts[:place])]
+            lines = {(line.path, line.span.line): line for name in inner for line in self._lines(name, calls)}
             if 0 < len(lines) <= _FEW:
                 return [lines[key] for key in sorted(lines)]
         return []
@@ -80,9 +80,11 @@ class Names:
         `calls` in it that build such an operator, if there are few."""
         segments = _segments(node)
         for place in range(len(segments) - 1, -1, -1):
-            fitting = [one for one in self._fitting(segments[place]) if self._lies_in(one, segments[:place])]
-            built = [one for one in fitting if any(_is(one, call) for call in calls)]
-            lines = {(one.path, one.span.line): one for name in built or fitting for one in self._lines(name, calls)}
+            fitting = [name for name in self._fitting(segments[place]) if self._lies_in(name, segments[:place])]
+            built = [name for name in fitting if any(_is(name, call) for call in calls)]
+            lines = {
+                (line.path, line.span.line): line for name in built or fitting for line in self._lines(name, calls)
+            }
             if 0 < len(lines) <= _FEW:
                 return [lines[key] for key in sorted(lines)]
         return []
@@ -90,7 +92,7 @@ class Names:
     def _fitting(self, segment: str) -> list[_Name]:
         plain = _NUMBER.sub("", segment)
         exact = [*self._exact.get(segment, ()), *(self._exact.get(plain, ()) if plain != segment else ())]
-        fitting = exact or [one for one in self._computed if one.fits(segment)]
+        fitting = exact or [name for name in self._computed if name.fits(segment)]
         return [one for one in fitting if (one.module.path, one.index) not in self._whole]
 
     def _lies_in(self, one: _Name, outer: Sequence[str]) -> bool:
@@ -136,13 +138,15 @@ class Names:
         if module.callee_name(index) in _SCOPES:
             values += call.args[:1]
         elif not values and ":" in self._context.names.of_call(module, index):
-            values += [one for one in call.args if isinstance(one, Const) and isinstance(one.value, str)]
+            values += [
+                argument for argument in call.args if isinstance(argument, Const) and isinstance(argument.value, str)
+            ]
         for value in values[:2]:
             yield from self._texts(module, index, call, value)
 
     def _texts(self, module: Module, index: int, call: Call, value: Value) -> Iterator[_Name]:
-        known = expr_at(self._context, module, value, call.block, call.line).known
-        texts = {one for one in known.values if isinstance(one, str) and _TEXT.fullmatch(one)}
+        values = expr_at(self._context, module, value, call.block, call.line).known
+        texts = {one for one in values.values if isinstance(one, str) and _TEXT.fullmatch(one)}
         yield from (_Name(module, index, text.rstrip("/").rpartition("/")[2]) for text in sorted(texts))
         if not texts and isinstance(value, Op):
             yield from _computed(module, index, value)
@@ -155,7 +159,9 @@ def _computed(module: Module, index: int, value: Op) -> Iterator[_Name]:
         text = str(parts[0].value)
         before, behind = text.partition("%")[0], text.rpartition("%")[2].lstrip("-0123456789.")[1:]
     elif value.op in ("+", "join") and len(parts) > 1:
-        before, behind = (str(one.value) if isinstance(one, Const) else "" for one in (parts[0], parts[-1]))
+        before, behind = (
+            str(constant.value) if isinstance(constant, Const) else "" for constant in (parts[0], parts[-1])
+        )
     else:
         return
     outer, slash, last = behind.rstrip("/").rpartition("/")

@@ -28,7 +28,7 @@ class Origins:
     def __init__(self, context: Context, programs: Sequence[Program]) -> None:
         self._context = context
         self._tables = tables_of(programs)
-        self._paths = {path for one in programs for path in one.paths}
+        self._paths = {path for program in programs for path in program.paths}
         self._names: Names | None = None
         self._calls: dict[str, list[Fact]] | None = None
         self._known: dict[Fact, tuple[Origin, ...]] = {}
@@ -58,18 +58,18 @@ class Origins:
     def calls(self, op: str) -> list[Fact]:
         """The calls outside the input pipeline of the interfaces that build an operator."""
         tensorflow, torch = apis_of(op)
-        found = [*self._calls_of("tensorflow", tensorflow), *self._calls_of("torch", torch)]
-        return sorted({id(one): one for one in found}.values(), key=lambda one: (one.path, one.span))
+        facts = [*self._calls_of("tensorflow", tensorflow), *self._calls_of("torch", torch)]
+        return sorted({id(fact): fact for fact in facts}.values(), key=lambda fact: (fact.path, fact.span))
 
     def _calls_of(self, root: str, ends: tuple[str, ...]) -> list[Fact]:
-        found: list[Fact] = []
+        facts: list[Fact] = []
         for end in ends:
             wanted = [plain(part) for part in end.split(".")]
             for call in self._by_last().get(wanted[-1], ()):
                 parts = [plain(part.removesuffix("()")) for part in call.name.split(".")]
                 if parts[0].startswith(root) and parts[-len(wanted) :] == wanted and _builds(call):
-                    found.append(call)
-        return found
+                    facts.append(call)
+        return facts
 
     def _by_last(self) -> dict[str, list[Fact]]:
         if self._calls is None:
@@ -82,12 +82,12 @@ class Origins:
     def _named(self, node: str, calls: list[Fact], dumped: bool) -> list[Named]:
         if self._names is None:
             self._names = Names(self._context, self._paths)
-        found = self._names.of_node(node, calls)
-        return found if found or not dumped or "/" in node else self._names.of_dumped(node, calls)
+        nameds = self._names.of_node(node, calls)
+        return nameds if nameds or not dumped or "/" in node else self._names.of_dumped(node, calls)
 
     def _repeated(self, period: int) -> list[tuple[str, Span]]:
-        options = [one for part in self._tables for one in part.get("setting", ()) if _lasts(one, period)]
-        return [*periodic(self._context, period, self._paths), *((one.path, one.span) for one in options)]
+        options = [fact for part in self._tables for fact in part.get("setting", ()) if _lasts(fact, period)]
+        return [*periodic(self._context, period, self._paths), *((option.path, option.span) for option in options)]
 
 
 def _only_scope(named: Sequence[Named], node: str, calls: Sequence[Fact]) -> bool:

@@ -35,8 +35,8 @@ def _tests(context: Context, module: Module, period: int) -> Iterator[int]:
     for block in module.blocks:
         if block.kind == "if":
             for value in _remainders(block.test):
-                known = expr_at(context, module, value, block.parent, block.line).known
-                if _is(period, known.values or _configured(context, value)):
+                values = expr_at(context, module, value, block.parent, block.line).known
+                if _is(period, values.values or _configured(context, value)):
                     yield block.line
 
 
@@ -50,7 +50,7 @@ def _configured(context: Context, value: Value) -> list[object]:
         return []
     inner = value.name.partition(".")[2]
     modules = context.project.modules.values()
-    binds = (bind for one in modules for bind in one.code.assignments if bind.target.partition(".")[2] == inner)
+    binds = (bind for module in modules for bind in module.code.assignments if bind.target.partition(".")[2] == inner)
     return [bind.value.value for bind in binds if isinstance(bind.value, Const)]
 
 

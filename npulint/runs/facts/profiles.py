@@ -56,10 +56,10 @@ def _with_level(fact: StepBreakdown, levels: dict[str, str]) -> StepBreakdown:
 def steps_once(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, without what a trace says of steps that a table beside it tells better."""
     facts = list(facts)
-    steps = [one for one in facts if isinstance(one, StepBreakdown)]
-    tabled = {folder_of(one.path) for one in steps if not one.traced}
-    dropped = {id(one) for one in steps if one.traced and folder_of(one.path) in tabled}
-    return [one for one in facts if id(one) not in dropped]
+    steps = [fact for fact in facts if isinstance(fact, StepBreakdown)]
+    tabled = {folder_of(step.path) for step in steps if not step.traced}
+    dropped = {id(step) for step in steps if step.traced and folder_of(step.path) in tabled}
+    return [fact for fact in facts if id(fact) not in dropped]
 
 
 def told_once(facts: Iterable[Fact]) -> list[Fact]:
@@ -88,15 +88,15 @@ def raw_profiles(facts: Iterable[Fact]) -> list[Fact]:
         key = _profile_of(path)
         if key is not None:
             seen.setdefault(key, []).append(path)
-    found: list[Fact] = []
+    profiles: list[Fact] = []
     for (tool, folder), paths in sorted(seen.items()):
         raw = [path for path in paths if tool == "msprof" or _RAW.fullmatch(path[len(folder) :].split("/")[1])]
         told = [path for path in paths if forms[path][1] in _NOTES]
         if len(paths) < 2 or not raw or len(told) < len(paths) or (tool != "msprof" and len(raw) == len(paths)):
             continue
         name = folder.rpartition("/")[2]
-        found.append(RawProfile(tool, forms[min(paths)][0], Span(), name if _PLAIN.fullmatch(name) else "FOLDER"))
-    return found
+        profiles.append(RawProfile(tool, forms[min(paths)][0], Span(), name if _PLAIN.fullmatch(name) else "FOLDER"))
+    return profiles
 
 
 def _profile_of(path: str) -> tuple[str, str] | None:

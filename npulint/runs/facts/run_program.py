@@ -43,8 +43,8 @@ def run_program(root: str, files: Iterable[FileFacts], programs: Sequence[Progra
 
 def of_one_run(facts: list[Fact], paths: Sequence[str]) -> list[Fact]:
     """The facts of all artifacts, with what one says of another."""
-    overflows = [one for one in facts if isinstance(one, Overflow)]
-    others = [one for one in facts if not isinstance(one, Overflow)]
+    overflows = [fact for fact in facts if isinstance(fact, Overflow)]
+    others = [fact for fact in facts if not isinstance(fact, Overflow)]
     others = together(with_covered(with_cores(with_step_shares(steps_once(tables_first(newest(others)))))))
     others = with_fusion_effects(others)
     others += across_ranks(others)

@@ -50,24 +50,30 @@ def _united(parts: Sequence[Fact]) -> list[Fact]:
     steps = [table.steps for table in tables]
     whole = _Whole(sum(table.compute_us for table in tables), max(*steps, sum(steps) - len(steps) + 1, 0))
     table = _table(tables, whole)
-    found: list[Fact] = [table, *map(_gaps, _grouped(_of(KernelGaps, parts), lambda one: one.name))]
+    facts: list[Fact] = [table, *map(_gaps, _grouped(_of(KernelGaps, parts), lambda kernel_gaps: kernel_gaps.name))]
     if operators := _of(OperatorKernels, parts):
         ranks, united = _operators(operators, whole, table.path)
-        found += [*united, *_families(united, ranks, table, whole)]
+        facts += [*united, *_families(united, ranks, table, whole)]
     pairs = [_pair(group, whole) for group in _grouped(_of(ConversionPair, parts), _formats)]
     pairs.sort(key=lambda pair: -pair.total_us)
-    found += _ranked(pairs)
-    repeated = [_repeated(group, whole) for group in _grouped(_of(RepeatedKernel, parts), lambda one: one.shapes)]
+    facts += _ranked(pairs)
+    repeated = [
+        _repeated(group, whole)
+        for group in _grouped(_of(RepeatedKernel, parts), lambda repeated_kernel: repeated_kernel.shapes)
+    ]
     repeated.sort(key=lambda kernel: -kernel.count)
-    found += _ranked(repeated)
+    facts += _ranked(repeated)
     small = _of(SmallKernels, parts)
-    found += [_fusible(group, whole) for group in _grouped(_of(FusibleSequence, parts), lambda one: one.name)]
-    return found + ([_small(small, whole)] if small else [])
+    facts += [
+        _fusible(group, whole)
+        for group in _grouped(_of(FusibleSequence, parts), lambda fusible_sequence: fusible_sequence.name)
+    ]
+    return facts + ([_small(small, whole)] if small else [])
 
 
 def _table(tables: list[KernelTable], whole: _Whole) -> KernelTable:
     levels = {table.level for table in tables}
-    named = [(one, one.named) for one in tables]
+    named = [(table, table.named) for table in tables]
     return msgspec.structs.replace(
         max(tables, key=lambda table: table.named),
         level="operators" if "operators" in levels else "times" if "times" in levels else "none",
@@ -75,11 +81,13 @@ def _table(tables: list[KernelTable], whole: _Whole) -> KernelTable:
         named=sum(table.named for table in tables),
         steps=whole.steps,
         compute_us=micro(whole.compute),
-        dynamic=_weighted((one.dynamic, count) for one, count in named),
-        dynamic_repeated=_weighted((one.dynamic_repeated, count * (one.dynamic or 0.0)) for one, count in named),
+        dynamic=_weighted((kernel_table.dynamic, count) for kernel_table, count in named),
+        dynamic_repeated=_weighted(
+            (kernel_table.dynamic_repeated, count * (kernel_table.dynamic or 0.0)) for kernel_table, count in named
+        ),
         cube_us=micro(sum(table.cube_us for table in tables)),
-        cube_float=_weighted((one.cube_float, one.cube_us) for one in tables) or 0.0,
-        cube_hf32=_weighted((one.cube_hf32, one.cube_us * one.cube_float) for one in tables) or 0.0,
+        cube_float=_weighted((table.cube_float, table.cube_us) for table in tables) or 0.0,
+        cube_hf32=_weighted((table.cube_hf32, table.cube_us * table.cube_float) for table in tables) or 0.0,
     )
 
 
@@ -120,10 +128,10 @@ def _operators(
     united = [_operator(group, whole, cores) for group in groups]
     united.sort(key=lambda fact: (-fact.total_us, fact.name, fact.path, fact.span))
     told: set[str] = set()
-    found = []
+    operator_kernelses = []
     for rank, fact in enumerate(united, 1):
         name = fact.name
-        one = msgspec.structs.replace(
+        operator_kernels = msgspec.structs.replace(
             fact,
             rank=rank,
             type_us=micro(times[name]),
@@ -133,8 +141,8 @@ def _operators(
             table=table,
         )
         told.add(name)
-        found.append(one)
-    return ranks, found
+        operator_kernelses.append(operator_kernels)
+    return ranks, operator_kernelses
 
 
 def _families(
@@ -144,11 +152,11 @@ def _families(
     for place, fact in enumerate(operators, 1):
         rank = ranks[fact.name]
         families.add(fact.name, fact.core, rank, fact.count, fact.total_us, fact.max_us, place, fact.node)
-    found = []
+    operator_families = []
     for family in families.facts(table.path, "kernel_table", whole.compute, (table.cube_float, table.cube_hf32)):
         shown = operators[family.span.line - 1]
-        found.append(msgspec.structs.replace(family, path=shown.path, span=shown.span))
-    return found
+        operator_families.append(msgspec.structs.replace(family, path=shown.path, span=shown.span))
+    return operator_families
 
 
 def _operator(group: list[OperatorKernels], whole: _Whole, widest: dict[str, int]) -> OperatorKernels:
@@ -156,7 +164,12 @@ def _operator(group: list[OperatorKernels], whole: _Whole, widest: dict[str, int
     count, total = sum(fact.count for fact in group), sum(fact.total_us for fact in group)
     return msgspec.structs.replace(
         longest,
-        bound_share=_weighted((one.bound_share, one.total_us) for one in group if one.bound == longest.bound) or 0.0,
+        bound_share=_weighted(
+            (operator_kernels.bound_share, operator_kernels.total_us)
+            for operator_kernels in group
+            if operator_kernels.bound == longest.bound
+        )
+        or 0.0,
         count=count,
         total_us=micro(total),
         mean_us=micro(total / max(count, 1)),
@@ -178,10 +191,13 @@ def _pair(group: list[ConversionPair], whole: _Whole) -> ConversionPair:
 
 
 def _repeated(group: list[RepeatedKernel], whole: _Whole) -> RepeatedKernel:
-    count, total = sum(one.count for one in group), sum(one.total_us for one in group)
-    wait = sum(one.mean_wait_us * one.count for one in group)
+    count, total = (
+        sum(repeated_kernel.count for repeated_kernel in group),
+        sum(repeated_kernel.total_us for repeated_kernel in group),
+    )
+    wait = sum(repeated_kernel.mean_wait_us * repeated_kernel.count for repeated_kernel in group)
     return msgspec.structs.replace(
-        max(group, key=lambda one: one.total_us),
+        max(group, key=lambda repeated_kernel: repeated_kernel.total_us),
         count=count,
         total_us=micro(total),
         steps=whole.steps,
@@ -194,22 +210,30 @@ def _repeated(group: list[RepeatedKernel], whole: _Whole) -> RepeatedKernel:
 
 
 def _small(group: list[SmallKernels], whole: _Whole) -> SmallKernels:
-    count, total = sum(one.count for one in group), sum(one.total_us for one in group)
+    count, total = (
+        sum(small_kernels.count for small_kernels in group),
+        sum(small_kernels.total_us for small_kernels in group),
+    )
     return msgspec.structs.replace(
-        max(group, key=lambda one: one.total_us),
+        max(group, key=lambda small_kernels: small_kernels.total_us),
         count=count,
         total_us=micro(total),
         steps=whole.steps,
         per_step=round(count / max(whole.steps, 1), 1),
-        median_us=micro(_weighted(((one.median_us, one.count) for one in group), 3) or 0.0),
+        median_us=micro(
+            _weighted(((small_kernels.median_us, small_kernels.count) for small_kernels in group), 3) or 0.0
+        ),
         share=share(total, whole.compute),
     )
 
 
 def _fusible(group: list[FusibleSequence], whole: _Whole) -> FusibleSequence:
-    count, total = sum(one.count for one in group), sum(one.total_us for one in group)
+    count, total = (
+        sum(fusible_sequence.count for fusible_sequence in group),
+        sum(fusible_sequence.total_us for fusible_sequence in group),
+    )
     return msgspec.structs.replace(
-        max(group, key=lambda one: one.total_us),
+        max(group, key=lambda fusible_sequence: fusible_sequence.total_us),
         count=count,
         per_step=round(count / max(whole.steps, 1), 1),
         total_us=micro(total),

@@ -248,7 +248,7 @@ class _Reader:
         counts = self._firsts.counts
         ranked = list(self._firsts.ranked())
         half = [op.type for what, _, op, tensor in ranked if what == "deviates" and _lowered(tensor)]
-        found = [_fact(path, self._columns, *entry, counts[entry[0]], half) for entry in ranked]
+        compared_operators = [_fact(path, self._columns, *entry, counts[entry[0]], half) for entry in ranked]
         table = ComparisonTable(
             self._columns.family,
             path,
@@ -261,7 +261,7 @@ class _Reader:
             inherits=counts.get("inherits", 0),
             not_a_number=counts.get("not_a_number", 0),
         )
-        return [table, *found]
+        return [table, *compared_operators]
 
 
 def _is_significant(tensor: Tensor) -> bool:

@@ -192,8 +192,8 @@ def read_pipes(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """A `run_pipes` for each kind of core that ran."""
     wanted = [f"{prefix}_{pipe}" for _, prefix, pipes in _PIPES for pipe in (*pipes, "icache")]
     means = _means(stream, seen, (*wanted, *_TIMES.values()))
-    found = (_pipes(kind, prefix, pipes, means, path) for kind, prefix, pipes in _PIPES)
-    return [one for one in found if one is not None]
+    pipe_uses = (_pipes(kind, prefix, pipes, means, path) for kind, prefix, pipes in _PIPES)
+    return [pipe_use for pipe_use in pipe_uses if pipe_use is not None]
 
 
 def _pipes(kind: CoreKind, prefix: str, pipes: Sequence[Pipe], means: _Means, path: str) -> PipeUse | None:

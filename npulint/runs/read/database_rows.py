@@ -80,7 +80,7 @@ class Database:
 
     def first_of(self, table: str, *columns: str) -> str:
         """The first of some columns that a table has, else the last."""
-        return next((one for one in columns if self.has(table, (one,))), columns[-1])
+        return next((column for column in columns if self.has(table, (column,))), columns[-1])
 
     def columns(self, table: str, wanted: Sequence[str]) -> Iterator[tuple[object, ...]]:
         """The wanted columns of a table, None where it has none."""

@@ -75,27 +75,27 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     calls: dict[tuple[str, str], _Called] = {}
     for line, row in rows(stream, "api_statistic", ("level", "name", "count", "total_us", "max_us"), seen):
         key = row.text["level"].lower(), row.text["name"]
-        found = calls.get(key)
-        if found is None and len(calls) < _NAMES:
-            found = calls[key] = _Called()
-        if found is not None:
+        called = calls.get(key)
+        if called is None and len(calls) < _NAMES:
+            called = calls[key] = _Called()
+        if called is not None:
             total = row.number["total_us"]
-            found.add(line, int(row.number["count"]), total, row.number.get("max_us", total), key[1])
+            called.add(line, int(row.number["count"]), total, row.number.get("max_us", total), key[1])
     return _of_groups(calls, path)
 
 
 def _of_groups(calls: dict[tuple[str, str], _Called], path: str) -> list[Fact]:
     levels: dict[str, dict[str, _Called]] = {}
     largest: dict[tuple[str, str], float] = {}
-    for (level, name), found in sorted(calls.items(), key=lambda item: (-item[1].total, item[0])):
+    for (level, name), called in sorted(calls.items(), key=lambda item: (-item[1].total, item[0])):
         if group := group_of(name):
             whole = levels.setdefault(group, {}).setdefault(level, _Called())
-            whole.count += found.count
-            whole.total += found.total
-            whole.longest = max(whole.longest, found.longest)
-            if found.total > largest.get((group, level), -1.0):
-                largest[group, level] = found.total
-                whole.line, whole.example = found.line, name
+            whole.count += called.count
+            whole.total += called.total
+            whole.longest = max(whole.longest, called.longest)
+            if called.total > largest.get((group, level), -1.0):
+                largest[group, level] = called.total
+                whole.line, whole.example = called.line, name
     chosen = {group: by_level["acl" if "acl" in by_level else min(by_level)] for group, by_level in levels.items()}
     return [
         HostActivity(

@@ -99,8 +99,8 @@ class Gaps:
     def facts(self, path: str) -> list[Fact]:
         """A `run_gaps` for each device with at least two kernels at different times."""
         names = {number: name for name, number in self._types.items()}
-        found = (self._fact(name, device, path, names) for name, device in sorted(self._devices.items()))
-        return [one for one in found if one is not None]
+        kernel_gapses = (self._fact(name, device, path, names) for name, device in sorted(self._devices.items()))
+        return [kernel_gaps for kernel_gaps in kernel_gapses if kernel_gaps is not None]
 
     def _fact(self, name: str, device: _Device, path: str, names: dict[int, str]) -> KernelGaps | None:
         order = sorted(range(len(device.starts)), key=device.starts.__getitem__)

@@ -93,7 +93,7 @@ def read(stream: BinaryIO, path: str) -> list[Overflow]:
     text = text_of(stream)
     name = dump_name(_base(path))
     stamp = name.timestamp if name else 0
-    found: list[Overflow] = []
+    overflows: list[Overflow] = []
     known = False
     for start, end, value in documents(text):
         for key, unit, entry in _entries(value):
@@ -104,10 +104,10 @@ def read(stream: BinaryIO, path: str) -> list[Overflow]:
                 line = text.count("\n", 0, max(at, start)) + 1
                 task = whole(entry.get("task_id"))
                 number = -1 if task is None else task
-                found.append(Overflow(unit, path, Span.at(line), unit, status, number, stamp))
+                overflows.append(Overflow(unit, path, Span.at(line), unit, status, number, stamp))
     if not known:
         raise NotJsonError("no overflow record")
-    return ranked(found)
+    return ranked(overflows)
 
 
 def _entries(value: Any) -> Iterator[tuple[str, Unit, dict[str, Any]]]:
@@ -132,7 +132,16 @@ def _entries(value: Any) -> Iterator[tuple[str, Unit, dict[str, Any]]]:
 
 def ranked(facts: Iterable[Overflow]) -> list[Overflow]:
     """Overflow facts of any number of files with `rank` (from 1) and `count`: AI Core first, then by time and task."""
-    ordered = sorted(facts, key=lambda one: (one.unit not in _FIRST, one.timestamp, one.task, one.path, one.span))
+    ordered = sorted(
+        facts,
+        key=lambda overflow: (
+            overflow.unit not in _FIRST,
+            overflow.timestamp,
+            overflow.task,
+            overflow.path,
+            overflow.span,
+        ),
+    )
     return [msgspec.structs.replace(fact, rank=rank, count=len(ordered)) for rank, fact in enumerate(ordered, 1)]
 
 
@@ -149,12 +158,12 @@ def without_parsed(facts: Iterable[Overflow], paths: Iterable[str]) -> list[Over
     """The facts without those of unparsed dumps that were parsed as well: the parsed file is authoritative."""
     names = [dump_name(_base(path)) for path in paths]
     parsed = {(name.task, name.timestamp) for name in names if name and name.type == "Opdebug" and name.direction}
-    found = []
+    overflows = []
     for fact in facts:
         name = dump_name(_base(fact.path)) if fact.unit == "unparsed" else None
         if name is None or (name.task, name.timestamp) not in parsed:
-            found.append(fact)
-    return found
+            overflows.append(fact)
+    return overflows
 
 
 def with_operators(facts: Iterable[Overflow], paths: Iterable[str]) -> list[Overflow]:
@@ -164,13 +173,13 @@ def with_operators(facts: Iterable[Overflow], paths: Iterable[str]) -> list[Over
         name = dump_name(_base(path))
         if name is not None and name.type != "Opdebug":
             known.setdefault(name.task, name)
-    found = []
+    overflows = []
     for fact in facts:
         name = known.get(fact.task)
         if name is not None and not fact.op:
             fact = msgspec.structs.replace(fact, name=name.op, type=name.type, op=name.op)
-        found.append(fact)
-    return found
+        overflows.append(fact)
+    return overflows
 
 
 def _base(path: str) -> str:

@@ -97,11 +97,11 @@ def _compared(path: str, line: int, name: str, panel: list[str]) -> ComparedOper
 def _ordered(facts: Iterable[ComparedOperator | None]) -> list[Fact]:
     """Panels ranked among those of the same problem, in the order of the source tables."""
     kinds: dict[Problem, list[ComparedOperator]] = {}
-    known = [fact for fact in facts if fact is not None]
-    for fact in known:
+    compared_operators = [fact for fact in facts if fact is not None]
+    for fact in compared_operators:
         kinds.setdefault(fact.what, []).append(fact)
     ranks = {fact: rank for alike in kinds.values() for rank, fact in enumerate(alike, 1)}
-    return [msgspec.structs.replace(fact, rank=ranks[fact], total=len(kinds[fact.what])) for fact in known]
+    return [msgspec.structs.replace(fact, rank=ranks[fact], total=len(kinds[fact.what])) for fact in compared_operators]
 
 
 def _overflowed(path: str, line: int, panel: list[str]) -> Iterator[Overflow]:

@@ -53,13 +53,13 @@ def line_facts(lines: dict[StackFrame, PythonLine], path: str, whole: float) -> 
         CostlyLine(
             frame.place,
             path,
-            Span.at(found.where),
+            Span.at(python_line.where),
             **frame.attrs(),
-            device_us=micro(found.device),
-            share=share(found.device, whole),
+            device_us=micro(python_line.device),
+            share=share(python_line.device, whole),
             rank=rank,
         )
-        for rank, (frame, found) in enumerate(costly[:_SHOWN], 1)
+        for rank, (frame, python_line) in enumerate(costly[:_SHOWN], 1)
     ]
 
 

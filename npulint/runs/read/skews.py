@@ -70,7 +70,7 @@ def skews(ranks: dict[str, Rank], stages: Sequence[Collection[str]] = ()) -> lis
 
 def _communication(ranks: dict[str, Rank], stages: Sequence[Collection[str]]) -> list[Fact]:
     """The skew of the stage with the largest difference."""
-    if not stages and not any(found.bubble for found in ranks.values()):
+    if not stages and not any(rank.bubble for rank in ranks.values()):
         stages = [ranks]
     groups = [{rank: ranks[rank].exchanging for rank in ranks if rank in stage} for stage in stages]
     groups = [group for group in groups if len(group) > 1]
@@ -95,6 +95,6 @@ def _skew(name: _Part, values: dict[str, float], ranks: dict[str, Rank]) -> Rank
         least=least,
         suspect=suspect,
         spread=share(difference, values[most]),
-        step_share=share(difference, max(found.whole for found in ranks.values())),
+        step_share=share(difference, max(rank.whole for rank in ranks.values())),
         suspect_idle=share(ranks[suspect].parts["free_us"], ranks[suspect].whole),
     )

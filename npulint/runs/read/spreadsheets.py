@@ -55,7 +55,10 @@ def _sheets(location: str) -> Iterator[Iterator[tuple[object, ...]]]:
     """The rows of each sheet."""
     with zipfile.ZipFile(location) as archive:
         entries = archive.infolist()
-        if sum(one.compress_size for one in entries) > _PACKED or sum(one.file_size for one in entries) > _UNPACKED:
+        if (
+            sum(entry.compress_size for entry in entries) > _PACKED
+            or sum(entry.file_size for entry in entries) > _UNPACKED
+        ):
             raise ValueError("larger than such files are")
     from openpyxl import load_workbook
 

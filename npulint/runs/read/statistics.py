@@ -98,14 +98,14 @@ def read_op_statistic(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 def _families(totals: dict[tuple[str, str], _Total], path: str, whole: float) -> Sequence[Fact]:
     of_types: dict[str, float] = {}
-    for (name, core), found in totals.items():
+    for (name, core), total in totals.items():
         if core not in _COMMUNICATION:
-            of_types[name] = of_types.get(name, 0.0) + found.total
+            of_types[name] = of_types.get(name, 0.0) + total.total
     ranks = {name: rank for rank, name in enumerate(sorted(of_types, key=lambda one: (-of_types[one], one)), 1)}
     families = Families()
-    for (name, core), found in sorted(totals.items(), key=lambda item: (-item[1].total, item[0])):
+    for (name, core), total in sorted(totals.items(), key=lambda item: (-item[1].total, item[0])):
         if name in ranks:
-            families.add(name, core_of(core), ranks[name], found.count, found.total, found.longest, found.line, name)
+            families.add(name, core_of(core), ranks[name], total.count, total.total, total.longest, total.line, name)
     return families.facts(path, "op_statistic", whole)
 
 
@@ -116,10 +116,12 @@ def read_aicpu(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         key = row.text["name"], ""
         if key in totals or len(totals) < _TYPES:
             totals.setdefault(key, _Total()).add(line, 1, row.number["total_us"], row.number["total_us"])
-    whole = sum(found.total for found in totals.values())
+    whole = sum(total.total for total in totals.values())
     return [
-        AicpuNode(name, path, Span.at(one.line), micro(one.total), micro(one.longest), share(one.total, whole), rank)
-        for rank, ((name, _), one) in enumerate(_longest(totals), 1)
+        AicpuNode(
+            name, path, Span.at(total.line), micro(total.total), micro(total.longest), share(total.total, whole), rank
+        )
+        for rank, ((name, _), total) in enumerate(_longest(totals), 1)
     ]
 
 

@@ -50,7 +50,7 @@ def read(stream: BinaryIO, path: str) -> list[Fact]:
     """A `run_statistic` for the first operators whose outputs are not finite or
     at the limit of float16 while the inputs are fine. Raises `NotJsonError`."""
     counts: dict[_What, int] = {}
-    found: list[TensorStatistic] = []
+    tensor_statistics: list[TensorStatistic] = []
     for line, name, value in Members(stream, "data"):
         if not isinstance(value, dict):
             continue
@@ -60,22 +60,22 @@ def read(stream: BinaryIO, path: str) -> list[Fact]:
                 continue
             counts[what] = counts.get(what, 0) + 1
             if counts[what] <= FIRST:
-                found.append(_fact(path, line, what, counts[what], name, label, tensor))
-    return [msgspec.structs.replace(fact, total=counts[fact.what]) for fact in found]
+                tensor_statistics.append(_fact(path, line, what, counts[what], name, label, tensor))
+    return [msgspec.structs.replace(fact, total=counts[fact.what]) for fact in tensor_statistics]
 
 
 def _tensors(value: dict[str, Any], keys: tuple[str, ...]) -> list[tuple[str, dict[str, Any]]]:
     """(label, tensor) of all tensors below some keys of an operator, in order."""
     stack = [(key, value[key], 0) for key in reversed(keys) if key in value]
-    found = []
+    tensors = []
     while stack:
         label, item, depth = stack.pop()
         if isinstance(item, dict) and "Max" in item and "Min" in item:
-            found.append((label, item))
+            tensors.append((label, item))
         elif depth < _DEPTH and isinstance(item, (dict, list)):
             pairs = list(item.items() if isinstance(item, dict) else enumerate(item))
             stack += [(f"{label}.{key}", inner, depth + 1) for key, inner in reversed(pairs)]
-    return found
+    return tensors
 
 
 def _noted(
@@ -129,14 +129,14 @@ def _fact(
 def read_anomalies(stream: BinaryIO, path: str) -> list[Fact]:
     """A `run_statistic` for each operator or gradient that an msprobe analysis names. Raises `NotJsonError`."""
     text = text_of(stream)
-    found: list[TensorStatistic] = []
+    tensor_statistics: list[TensorStatistic] = []
     for start, end, document in documents(text):
         for entry in _anomalies(document):
             name = str(entry.get("op_name") or entry.get("tag_name"))[:1000]
             at = text.find(json.dumps(name), start, end)
             line = text.count("\n", 0, max(at, start)) + 1
-            found.append(_anomaly(path, line, len(found) + 1, name, entry))
-    return [msgspec.structs.replace(fact, total=len(found)) for fact in found[: 10 * FIRST]]
+            tensor_statistics.append(_anomaly(path, line, len(tensor_statistics) + 1, name, entry))
+    return [msgspec.structs.replace(fact, total=len(tensor_statistics)) for fact in tensor_statistics[: 10 * FIRST]]
 
 
 def _anomalies(document: Any) -> Iterator[dict[str, Any]]:

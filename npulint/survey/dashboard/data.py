@@ -18,7 +18,7 @@ def data(summed: Summed, lang: str) -> str:
     """The data as JSON that may stand in a script element."""
     checks = list(summed.checks)
     numbers = {code: index for index, code in enumerate(checks)}
-    frameworks = sorted({name for one in summed.projects for name in one.frameworks})
+    frameworks = sorted({name for project in summed.projects for name in project.frameworks})
     verdicts = [*VERDICTS, FAILED]
     document = {
         "checks": [[escape_control_chars(one) for one in (code, summed.checks[code])] for code in checks],
@@ -26,12 +26,12 @@ def data(summed: Summed, lang: str) -> str:
         "verdicts": [[word, verdict(word, lang)] for word in verdicts],
         "projects": [
             {
-                **_fields(one, lang),
-                "v": verdicts.index(FAILED if one.status == FAILED else one.verdict),
-                "b": [numbers[code] for code in one.blockers],
-                "f": [frameworks.index(name) for name in one.frameworks],
+                **_fields(project, lang),
+                "v": verdicts.index(FAILED if project.status == FAILED else project.verdict),
+                "b": [numbers[code] for code in project.blockers],
+                "f": [frameworks.index(name) for name in project.frameworks],
             }
-            for one in summed.projects
+            for project in summed.projects
         ],
         "texts": {name: say(lang, f"survey.js.{name}") for name in _TEXTS},
     }

@@ -97,11 +97,11 @@ def _blockers(blockers: list[Blocker], lang: str) -> str:
     heads = [say(lang, f"survey.blockers.{name}") for name in ("check", "projects", "alone", "findings")]
     rows = [
         (
-            f'<button type="button" class="link" data-check="{attribute(one.code)}">'
-            f"<code>{escape_html(one.name)}</code></button> <small>{escape_html(one.code)}</small>",
-            *(f"{number:,}" for number in (one.projects, one.alone, one.findings)),
+            f'<button type="button" class="link" data-check="{attribute(blocker.code)}">'
+            f"<code>{escape_html(blocker.name)}</code></button> <small>{escape_html(blocker.code)}</small>",
+            *(f"{number:,}" for number in (blocker.projects, blocker.alone, blocker.findings)),
         )
-        for one in blockers
+        for blocker in blockers
     ]
     caption = f'<span class="unseen">{say(lang, "survey.blockers")}</span>'
     note = f'<p class="muted">{say(lang, "survey.blockers.note")}</p>'
@@ -145,9 +145,9 @@ def _filters(summed: Summed, totals: Totals, lang: str) -> str:
         f"<span>{verdict(word, lang)} <b>{numbers[word]:,}</b></span></label>"
         for word in words
     )
-    used = Counter(name for one in summed.projects for name in one.frameworks)
+    used = Counter(name for project in summed.projects for name in project.frameworks)
     frameworks = [(name, f"{framework(name, lang)} ({used[name]:,})") for name in sorted(used)]
-    checks = [(one.code, f"{one.name} ({one.projects:,})") for one in summed.blockers()]
+    checks = [(blocker.code, f"{blocker.name} ({blocker.projects:,})") for blocker in summed.blockers()]
     orders = [(name, say(lang, f"survey.order.{name}")) for name in _ORDERS if name != "effort" or totals.effort]
     return f"""<form role="search" aria-label="{say(lang, "html.filter")}" autocomplete="off" hidden>
 <label class="search"><span class="unseen">{say(lang, "survey.search")}</span>

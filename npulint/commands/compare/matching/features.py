@@ -82,12 +82,12 @@ class Tokens(dict[str, int]):
 
 def units_of(names: Names, paths: Iterable[str], tokens: Tokens) -> list[Unit]:
     """The units of some modules of a project, enclosing units before nested ones."""
-    found: list[Unit] = []
+    units: list[Unit] = []
     for path in paths:
         module = names.project.modules.get(path)
         if module is not None:
-            _Reader(names, module, tokens, found).read()
-    return found
+            _Reader(names, module, tokens, units).read()
+    return units
 
 
 class _Reader:

@@ -51,22 +51,22 @@ def _with_folders(scores: dict[tuple[str, str], float], partners: dict[str, str]
     whose modules were taken over with it."""
     folder = posixpath.dirname
     together = Counter((folder(one), folder(other)) for one, other in partners.items())
-    found = {}
+    folders = {}
     for (one, other), score in scores.items():
         more = together[folder(one), folder(other)] - (partners.get(one) == other)
-        found[one, other] = score + _FOLDER * more / (more + 1) if score >= _LEAST else score
-    return found
+        folders[one, other] = score + _FOLDER * more / (more + 1) if score >= _LEAST else score
+    return folders
 
 
 def best_pairs(scores: dict[tuple[str, str], float], floor: float) -> dict[str, str]:
     """Greedy assignment: best pairs first, each path once, none below `floor`."""
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     taken: set[str] = set()
     for left, right in sorted(scores, key=lambda pair: (-scores[pair], pair)):
-        if scores[left, right] >= floor and left not in found and right not in taken:
-            found[left] = right
+        if scores[left, right] >= floor and left not in pairs and right not in taken:
+            pairs[left] = right
             taken.add(right)
-    return found
+    return pairs
 
 
 def _below_common(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -99,10 +99,10 @@ def _vote(
                 groups.setdefault(key(unit), ([], []))[side].append(unit)
     for ours, theirs in groups.values():
         if ours and theirs and len(ours) * len(theirs) <= _CROWD:
-            for one in ours:
+            for our in ours:
                 for other in theirs:
-                    pair = (one.path, other.path)
-                    size = min(_weight(one), _weight(other)) / max(len(ours), len(theirs))
+                    pair = (our.path, other.path)
+                    size = min(_weight(our), _weight(other)) / max(len(ours), len(theirs))
                     common[pair] = common.get(pair, 0.0) + weight * size
 
 

@@ -19,9 +19,9 @@ def pair_files(pairing: Pairing) -> dict[str, str]:
     path."""
     ours, theirs = sizes(pairing.left, _weight), sizes(pairing.right, _weight)
     scores: dict[tuple[str, str], float] = {}
-    for one, other in pairing.pairs():
-        pair = (one.path, other.path)
-        weight = (_weight(one) + _weight(other)) / (ours[one.path] + theirs[other.path])
+    for unit, other in pairing.pairs():
+        pair = (unit.path, other.path)
+        weight = (_weight(unit) + _weight(other)) / (ours[unit.path] + theirs[other.path])
         scores[pair] = scores.get(pair, 0.0) + weight
     left, right = _bodies(pairing.left), _bodies(pairing.right)
     for path, partner in pairing.homes.partners.items():

@@ -95,7 +95,7 @@ def counterparts(reference: Side, migrated: Side) -> Matches:
     matching.match_namesakes()
     files = pair_files(pairing)
     pair_bodies(pairing, files)
-    blocks = {one.spot: other.spot for one, other in pairing.pairs()}
+    blocks = {unit.spot: other.spot for unit, other in pairing.pairs()}
     blocks.update(_lambdas(reference.names, migrated.names, blocks))
     ours, theirs = (grouped(units, lambda unit: unit.path) for units in (left, right))
     return Matches(files, blocks, cache(lambda one, other: likeness.files(ours.get(one, ()), theirs.get(other, ()))))
@@ -103,13 +103,13 @@ def counterparts(reference: Side, migrated: Side) -> Matches:
 
 def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> dict[Spot, Spot]:
     """Match lambdas in order where two matched units contain equally many."""
-    found: dict[Spot, Spot] = {}
+    lambdas: dict[Spot, Spot] = {}
     theirs = _lambdas_of(migrated, dict.fromkeys(path for path, _ in blocks.values()))
     for spot, inner in _lambdas_of(reference, dict.fromkeys(path for path, _ in blocks)).items():
         others = theirs.get(blocks[spot], []) if spot in blocks else []
         if len(inner) == len(others):
-            found.update(zip(inner, others, strict=True))
-    return found
+            lambdas.update(zip(inner, others, strict=True))
+    return lambdas
 
 
 def _lambdas_of(names: Names, paths: Iterable[str]) -> dict[Spot, list[Spot]]:

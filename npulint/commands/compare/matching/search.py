@@ -44,9 +44,12 @@ class Matching:
 
     def _same_text(self, kind: str) -> None:
         """Pair units of equal code and name; among several, the one with the closest enclosing unit."""
-        whole = self.found.likeness
+        similarity = self.found.likeness
         texts = {
-            "class": lambda unit: (tuple(sorted(whole.frame(unit).items())), tuple(sorted(whole.words(unit).items()))),
+            "class": lambda unit: (
+                tuple(sorted(similarity.frame(unit).items())),
+                tuple(sorted(similarity.words(unit).items())),
+            ),
             "function": lambda unit: (digest(unit), tuple(unit.words)),
         }
         text: Callable[[Unit], Hashable] = texts[kind]
@@ -92,58 +95,58 @@ class Matching:
 
     def _same_name(self, kind: str, floor: float) -> None:
         """Pair units of the same name whose enclosing units correspond."""
-        found = self.found
+        pairing = self.found
         edges = []
-        for unit in found.free_left(kind):
+        for unit in pairing.free_left(kind):
             for other in self._theirs.get(_kind_and_name(unit), ()):
-                if other.number not in found.back and found.together(unit, other):
-                    tiny = found.is_small(unit) or found.is_small(other)
-                    if tiny or found.likeness.of(unit, other) >= max(floor, found.doubt(unit, other)):
-                        edges.append(found.edge(unit, other))
-        found.take(edges)
+                if other.number not in pairing.back and pairing.together(unit, other):
+                    tiny = pairing.is_small(unit) or pairing.is_small(other)
+                    if tiny or pairing.likeness.of(unit, other) >= max(floor, pairing.doubt(unit, other)):
+                        edges.append(pairing.edge(unit, other))
+        pairing.take(edges)
 
     def _same_labels(self, kind: str) -> None:
         """Pair units of equal code regardless of name; duplicates by what is around them."""
-        found = self.found
-        if not found.free_left(kind) or not found.free_right(kind):
+        pairing = self.found
+        if not pairing.free_left(kind) or not pairing.free_right(kind):
             return
         for ours, theirs in self._labels[::-1]:
-            numbers = {id(unit): ours[unit.number] for unit in found.free_left(kind)}
-            numbers.update({id(unit): theirs[unit.number] for unit in found.free_right(kind)})
-            large = [unit for unit in found.free_left(kind) if not found.is_small(unit)]
-            self._groups(large, found.free_right(kind), lambda unit: numbers[id(unit)])  # noqa: B023
+            numbers = {id(unit): ours[unit.number] for unit in pairing.free_left(kind)}
+            numbers.update({id(unit): theirs[unit.number] for unit in pairing.free_right(kind)})
+            large = [unit for unit in pairing.free_left(kind) if not pairing.is_small(unit)]
+            self._groups(large, pairing.free_right(kind), lambda unit: numbers[id(unit)])  # noqa: B023
             self._small(kind, numbers)
 
     def _small(self, kind: str, labels: dict[int, int]) -> None:
         """Pair small units with the same label if their enclosing units are paired and contain no other such units."""
-        found = self.found
+        pairing = self.found
 
         def ours(unit: Unit) -> Hashable:
-            around = surroundings(unit, found.left)
-            home = found.homes.partners.get(unit.path) if around is None else found.to.get(around.number)
+            around = surroundings(unit, pairing.left)
+            home = pairing.homes.partners.get(unit.path) if around is None else pairing.to.get(around.number)
             return labels[id(unit)], home
 
         def theirs(unit: Unit) -> Hashable:
-            around = surroundings(unit, found.right)
+            around = surroundings(unit, pairing.right)
             return labels[id(unit)], unit.path if around is None else around.number
 
-        others = grouped((unit for unit in found.free_right(kind) if found.is_small(unit)), theirs)
-        for key, group in grouped((unit for unit in found.free_left(kind) if found.is_small(unit)), ours).items():
+        others = grouped((unit for unit in pairing.free_right(kind) if pairing.is_small(unit)), theirs)
+        for key, group in grouped((unit for unit in pairing.free_left(kind) if pairing.is_small(unit)), ours).items():
             if len(group) == 1 == len(others.get(key, ())):
-                found.pair(group[0], others[key][0])
+                pairing.pair(group[0], others[key][0])
 
     def _alike(self, kind: str) -> None:
         """Pair sufficiently similar units, best first."""
-        found = self.found
-        leads = found.likeness.leads(found.free_right(kind))
+        pairing = self.found
+        leads = pairing.likeness.leads(pairing.free_right(kind))
         edges: list[Edge] = []
-        for unit in found.free_left(kind):
-            near = [] if found.is_small(unit) else found.likeness.nearest(unit, leads, _CANDIDATES)
-            named = [other for other in self._theirs.get(_kind_and_name(unit), ()) if other.number not in found.back]
+        for unit in pairing.free_left(kind):
+            near = [] if pairing.is_small(unit) else pairing.likeness.nearest(unit, leads, _CANDIDATES)
+            named = [other for other in self._theirs.get(_kind_and_name(unit), ()) if other.number not in pairing.back]
             for other in dict.fromkeys((*near, *named[:_COPIES])):
                 if self._acceptable(unit, other):
-                    edges.append(found.edge(unit, other))
-        found.take(edges)
+                    edges.append(pairing.edge(unit, other))
+        pairing.take(edges)
 
     def _acceptable(self, unit: Unit, other: Unit) -> bool:
         near = self.found.nearness(unit, other) >= 0.99
@@ -158,16 +161,16 @@ class Matching:
 
     def _left_over_within(self) -> None:
         """Within paired classes and functions, pair remaining similar units."""
-        found = self.found
-        inner = grouped(found.free_right("function"), lambda unit: unit.parent)
+        pairing = self.found
+        inner = grouped(pairing.free_right("function"), lambda unit: unit.parent)
         edges: list[Edge] = []
-        for unit in found.free_left("function"):
-            around = surroundings(unit, found.left)
-            partner = found.to.get(around.number) if around is not None and not found.is_small(unit) else None
+        for unit in pairing.free_left("function"):
+            around = surroundings(unit, pairing.left)
+            partner = pairing.to.get(around.number) if around is not None and not pairing.is_small(unit) else None
             for other in inner.get(partner, ()):
-                if found.likeness.of(unit, other) >= _RENAMED_NEAR:
-                    edges.append(found.edge(unit, other))
-        found.take(edges)
+                if pairing.likeness.of(unit, other) >= _RENAMED_NEAR:
+                    edges.append(pairing.edge(unit, other))
+        pairing.take(edges)
 
 
 def _kind_and_name(unit: Unit) -> tuple[str, str]:

@@ -46,18 +46,18 @@ class ConfigMerges:
         """The merges that a class makes into its instances; `function` is its constructor."""
         me = function.parameters[0] if function.parameters else "self"
         merges = self.of(scope_at(self._context, function.module, 0))
-        inside = [one for one in merges if one.holder.scope.owner is function.owner]
-        return [one for one in inside if one.holder.written in (me, f"{me}.__dict__")]
+        inside = [merge for merge in merges if merge.holder.scope.owner is function.owner]
+        return [config_merge for config_merge in inside if config_merge.holder.written in (me, f"{me}.__dict__")]
 
     @cached_property
     def _by_assignment(self) -> dict[int, list[ConfigMerge]]:
-        found: dict[int, list[ConfigMerge]] = defaultdict(list)
+        assignment: dict[int, list[ConfigMerge]] = defaultdict(list)
         for path, module in self._context.project.modules.items():
             if self._paths.modules is None or path in self._paths.modules:
                 for merge in self.of(scope_at(self._context, module, 0)):
                     for bind in _holders(merge.holder, self._paths):
-                        found[id(bind.record)].append(merge)
-        return found
+                        assignment[id(bind.record)].append(merge)
+        return assignment
 
     def of(self, module: Scope) -> list[ConfigMerge]:
         """All merges in the code of a module."""
@@ -70,15 +70,15 @@ def _holders(holder: Expr, paths: Paths) -> list[AssignmentSite]:
     site = holder.call
     if site is not None:
         return _holders(site.args[0], paths) if site.last == "vars" and site.record.args else []
-    found = holder.assignments[:_MOST]
-    for bind in tuple(found):
+    assignments = holder.assignments[:_MOST]
+    for bind in tuple(assignments):
         if bind.value.written or bind.value.call is not None:
-            found += _holders(bind.value, paths)
-    function = None if found else holder.parameter_of
+            assignments += _holders(bind.value, paths)
+    function = None if assignments else holder.parameter_of
     if function is not None:
-        for one in paths.arguments(function, holder.written, Followed(holder))[:_CALLERS]:
-            found += _holders(one.expr, paths)
-    return found
+        for argument in paths.arguments(function, holder.written, Followed(holder))[:_CALLERS]:
+            assignments += _holders(argument.expr, paths)
+    return assignments
 
 
 def _by_calls(module: Scope) -> Iterator[ConfigMerge]:

@@ -96,27 +96,29 @@ class ConfigFiles:
 
     def values(self, path: str, choices: Choices = ()) -> tuple[ConfigValue, ...]:
         """The values of a file, after those of its bases and groups that it does not override."""
-        known = self._values.get((path, choices))
-        if known is None:
+        config_values = self._values.get((path, choices))
+        if config_values is None:
             if path in self._busy or len(self._busy) >= _CHAIN:
                 return ()
             self._busy.append(path)
             try:
-                known = self._values[path, choices] = self._whole(path, choices)
+                config_values = self._values[path, choices] = self._whole(path, choices)
             finally:
                 self._busy.pop()
-        return known
+        return config_values
 
     def _whole(self, path: str, choices: Choices) -> tuple[ConfigValue, ...]:
         folder = posixpath.dirname(path)
         own = self._own(path)
-        found: tuple[ConfigValue, ...] = ()
+        config_values: tuple[ConfigValue, ...] = ()
         for base in _bases(own):
             target = self.find(base, [folder])
             if target and target != path:
-                found = overlaid(found, self.values(target, choices))
-        own = tuple(one for one in own if one.key[0] not in _BASES or len(one.key) > 1)
-        if any(one.key[0] == "defaults" for one in own):
+                config_values = overlaid(config_values, self.values(target, choices))
+        own = tuple(
+            config_value for config_value in own if config_value.key[0] not in _BASES or len(config_value.key) > 1
+        )
+        if any(config_value.key[0] == "defaults" for config_value in own):
             own = composed(
                 own,
                 dict(choices),
@@ -124,7 +126,7 @@ class ConfigFiles:
                 lambda inner: self.values(inner, choices),
                 self._packages,
             )
-        return overlaid(found, own)
+        return overlaid(config_values, own)
 
     def _group(self, folder: str, name: str) -> str:
         """The file that an entry of a defaults list refers to."""
@@ -139,12 +141,12 @@ class ConfigFiles:
             folder = posixpath.dirname(folder)
 
     def _own(self, path: str) -> tuple[ConfigValue, ...]:
-        known = self._own_values.get(path)
-        if known is None:
+        config_values = self._own_values.get(path)
+        if config_values is None:
             module = self._context.project.modules.get(path)
-            known = module_values(self._context, module) if module is not None else self._read(path)
-            self._own_values[path] = known
-        return known
+            config_values = module_values(self._context, module) if module is not None else self._read(path)
+            self._own_values[path] = config_values
+        return config_values
 
     def _read(self, path: str) -> tuple[ConfigValue, ...]:
         file = self._files.get(path)
@@ -163,9 +165,9 @@ class ConfigFiles:
 
 def _bases(values: tuple[ConfigValue, ...]) -> list[str]:
     found: list[str] = []
-    for one in values:
-        if one.key[0] in _BASES and len(one.key) == 1:
-            entries = one.value if isinstance(one.value, tuple) else (one.value,)
+    for value in values:
+        if value.key[0] in _BASES and len(value.key) == 1:
+            entries = value.value if isinstance(value.value, tuple) else (value.value,)
             found += [text for text in entries if isinstance(text, str) and "." in text]
     return found[:_CHAIN]
 

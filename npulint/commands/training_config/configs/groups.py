@@ -31,12 +31,12 @@ def composed(
     """The values of a file composed with those of its defaults list, in list order. `find` resolves a path without
     extension, `values` reads a file, `packages` maps files to the package that they declare."""
     parts = _parts(own)
-    rest = tuple(one for one in own if one.key[0] != _KEY)
-    found: tuple[ConfigValue, ...] = ()
+    rest = tuple(config_value for config_value in own if config_value.key[0] != _KEY)
+    config_values: tuple[ConfigValue, ...] = ()
     placed = any_file = False
     for part in parts:
         if part.chosen == _SELF and not part.group:
-            found, placed = overlaid(found, rest), True
+            config_values, placed = overlaid(config_values, rest), True
             continue
         chosen = choices.get(part.group, part.chosen) if part.group else part.chosen
         path = find(f"{part.group}/{chosen}" if part.group else chosen)
@@ -44,26 +44,28 @@ def composed(
             any_file = True
             package = packages.get(path, part.group if part.package is None else part.package)
             prefix = _prefix("" if package == "_global_" else package.replace("_group_", part.group))
-            found = overlaid(found, tuple(_below(prefix, one) for one in values(path)))
+            config_values = overlaid(
+                config_values, tuple(_below(prefix, config_value) for config_value in values(path))
+            )
     if not any_file:
         return own
-    return found if placed else overlaid(found, rest)
+    return config_values if placed else overlaid(config_values, rest)
 
 
 def _parts(own: tuple[ConfigValue, ...]) -> list[Part]:
-    found: list[Part] = []
-    for one in own:
-        if one.key[0] != _KEY:
+    parts: list[Part] = []
+    for config_value in own:
+        if config_value.key[0] != _KEY:
             continue
-        if len(one.key) == 3 and isinstance(one.value, str):
-            found.append(_part(one.key[2], one.value))
-        elif len(one.key) == 3 and isinstance(one.value, tuple):
-            found += [_part(one.key[2], text) for text in one.value if isinstance(text, str)]
-        elif len(one.key) == 2 and isinstance(one.value, str):
-            found.append(Part("", one.value))
-        elif len(one.key) == 1 and isinstance(one.value, tuple):
-            found += [Part("", text) for text in one.value if isinstance(text, str)]
-    return found[:_MOST]
+        if len(config_value.key) == 3 and isinstance(config_value.value, str):
+            parts.append(_part(config_value.key[2], config_value.value))
+        elif len(config_value.key) == 3 and isinstance(config_value.value, tuple):
+            parts += [_part(config_value.key[2], text) for text in config_value.value if isinstance(text, str)]
+        elif len(config_value.key) == 2 and isinstance(config_value.value, str):
+            parts.append(Part("", config_value.value))
+        elif len(config_value.key) == 1 and isinstance(config_value.value, tuple):
+            parts += [Part("", text) for text in config_value.value if isinstance(text, str)]
+    return parts[:_MOST]
 
 
 def _part(written: str, chosen: str) -> Part:

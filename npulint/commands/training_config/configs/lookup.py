@@ -125,10 +125,10 @@ class Configs:
     def lookup(self, named: Expr) -> list[ConfigValue]:
         """The configuration values that a dotted name (``cfg.TRAIN.LR``, ``cfg[train][lr]``) refers to; empty if none
         or uncertain."""
-        known = self._answers.get(named)
-        if known is None:
-            known = self._answers[named] = self.decided(named) or self._guessed(named)
-        return list(known)
+        config_values = self._answers.get(named)
+        if config_values is None:
+            config_values = self._answers[named] = self.decided(named) or self._guessed(named)
+        return list(config_values)
 
     def decided(self, named: Expr) -> list[ConfigValue]:
         """As `lookup`, but only if the code shows that the object is loaded from a file or updated from one: these
@@ -140,9 +140,9 @@ class Configs:
         for path, keys in self._roots.of(named.sibling(_value(parts))):
             if self._passed(parts[-1]) and any((path, keys[:at]) in self._roots.defaults for at in range(len(keys))):
                 continue
-            for one in self._leaves(path):
-                if one.key == keys:
-                    found[one.path, one.key] = one
+            for leave in self._leaves(path):
+                if leave.key == keys:
+                    found[leave.path, leave.key] = leave
         return list(found.values())
 
     def _passed(self, name: str) -> bool:
@@ -157,8 +157,8 @@ class Configs:
         if self._by_last is None:
             self._by_last = {}
             for file in self.program():
-                for one in file.values:
-                    self._by_last.setdefault(one.key[-1], []).append(one)
+                for value in file.values:
+                    self._by_last.setdefault(value.key[-1], []).append(value)
         return self._by_last.get(name, [])
 
     def _leaves(self, path: str) -> tuple[ConfigValue, ...]:
@@ -178,7 +178,11 @@ class Configs:
         if self._roots.of(named.sibling(_value(parts))) or named.sibling(Ref(".".join(parts))).assignments:
             return []
         wanted = parts[last + 1 :]
-        fitting = {(one.path, one.key): one for one in self._ending(parts[-1]) if one.key[-len(wanted) :] == wanted}
+        fitting = {
+            (config_value.path, config_value.key): config_value
+            for config_value in self._ending(parts[-1])
+            if config_value.key[-len(wanted) :] == wanted
+        }
         return list(fitting.values()) if len(fitting) == 1 else []
 
 

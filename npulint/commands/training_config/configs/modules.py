@@ -70,19 +70,19 @@ def _add(value: Expr, reading: _Reading, key: tuple[str, ...], span: Span) -> No
 def _entries(value: Expr) -> list[tuple[str, Expr]] | None:
     """The entries of a mapping; None when `value` is no mapping."""
     site = value.call
-    found: list[tuple[str, Expr]] = []
+    entries: list[tuple[str, Expr]] = []
     if value.is_dict:
         for key, inner in value.entries:
-            found += _spread(inner) if key is None else [(str(key.literal), inner)] if key.is_literal else []
-        return found
+            entries += _spread(inner) if key is None else [(str(key.literal), inner)] if key.is_literal else []
+        return entries
     if site is None or site.last not in _DICTS:
         return None
     for first in site.record.args[:1]:
-        found += _entries(value.sibling(first)) or ()
+        entries += _entries(value.sibling(first)) or ()
     for name, one in site.record.keywords:
         inner = value.sibling(one)
-        found += _spread(inner) if name == "**" else [(name, inner)]
-    return found
+        entries += _spread(inner) if name == "**" else [(name, inner)]
+    return entries
 
 
 def _spread(value: Expr) -> list[tuple[str, Expr]]:
@@ -106,6 +106,6 @@ def _plain(value: Expr) -> object:
         items = [_plain(item) for item in value.items]
         return _NOT_PLAIN if any(item is _NOT_PLAIN for item in items) else tuple(items)
     if value.operator or (value.written and "." not in value.written):
-        known = value.known
-        return known.single if known.exact and len(known.values) == 1 else _NOT_PLAIN
+        values = value.known
+        return values.single if values.exact and len(values.values) == 1 else _NOT_PLAIN
     return _NOT_PLAIN

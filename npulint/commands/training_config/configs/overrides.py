@@ -20,7 +20,7 @@ def overridden(files: list[ConfigFile], launch: Launch | None) -> list[ConfigFil
     """The files after applying the overrides on a launcher's command line (``optimizer.lr=0.1``, or ``TRAIN.LR 0.1``
     after ``--opts``)."""
     words = list(_words(launch)) if launch is not None else []
-    names = {one.name for file in files for one in file.values}
+    names = {config_value.name for file in files for config_value in file.values}
     names |= {text for text, _ in words if _DOTTED.fullmatch(text)}
     overrides: dict[str, tuple[str, Span]] = {}
     at = 0
@@ -35,14 +35,16 @@ def overridden(files: list[ConfigFile], launch: Launch | None) -> list[ConfigFil
         at += 1
     if not overrides or launch is None:
         return files
-    known = {one.name for file in files for one in file.values}
+    known = {config_value.name for file in files for config_value in file.values}
     added = tuple(
         ConfigValue(tuple(name.split(".")), typed(text), launch.fact.path, span)
         for name, (text, span) in overrides.items()
         if name not in known
     )
     replaced = [
-        msgspec.structs.replace(file, values=tuple(_replaced(one, overrides, launch.fact.path) for one in file.values))
+        msgspec.structs.replace(
+            file, values=tuple(_replaced(config_value, overrides, launch.fact.path) for config_value in file.values)
+        )
         for file in files
     ]
     if added and replaced:

@@ -66,7 +66,7 @@ class Paths:
 
     def _all(self, parts: Iterable[Expr], here: Followed) -> list[Texts]:
         """The texts of each of several expressions."""
-        return [_texts(here.to(one), self) for one in parts]
+        return [_texts(here.to(part), self) for part in parts]
 
     def _any(self, parts: Iterable[Expr], here: Followed) -> Texts:
         """The texts of an expression that may be any of several."""
@@ -102,7 +102,7 @@ class Paths:
             return ()
         function = holder.scope.function
         if function is not None and f"**{holder.written}" in function.parameters:
-            return _unique(text for one in self.arguments(function, key, here) for text in _texts(one, self))
+            return _unique(text for argument in self.arguments(function, key, here) for text in _texts(argument, self))
         return self._name(here.to(holder.scope.named(f"{holder.written}.{key}", holder.line)))
 
     def _word(self, index: object) -> Texts:
@@ -138,7 +138,7 @@ class Paths:
         default = function.default(here.expr.written)
         if not passed and default is not None:
             passed = [Followed(default)]
-        return (text for one in passed for text in _texts(one, self))
+        return (text for followed in passed for text in _texts(followed, self))
 
     def arguments(self, function: Scope, name: str, here: Followed) -> list[Followed]:
         """What is passed for a parameter by the call through which the function was entered, else by all its calls."""
@@ -154,7 +154,9 @@ class Paths:
         if found or self.launch is not None:
             return found
         starts = self.context.options.passed.starts(option.module.path, option.module.path)
-        found = _unique(text for one in starts for flag in option.flags if (text := one.options.get(flag)) is not None)
+        found = _unique(
+            text for start in starts for flag in option.flags if (text := start.options.get(flag)) is not None
+        )
         return found if len(found) == 1 else ()
 
     def _passed(self, option: Option) -> Texts:
@@ -195,11 +197,11 @@ class Paths:
 
     def _returned(self, site: CallSite, here: Followed) -> Texts:
         target = site.target
-        if target is None or target.kind == "class" or any(one.function is target for one in here.calls):
+        if target is None or target.kind == "class" or any(call.function is target for call in here.calls):
             return ()
         passing = passing_at(target, site)
-        inside = [here.entered(one, passing) for one in target.returns[:_MOST]]
-        return _named(text for one in inside for text in _texts(one, self))
+        inside = [here.entered(expr, passing) for expr in target.returns[:_MOST]]
+        return _named(text for followed in inside for text in _texts(followed, self))
 
 
 @walker(_DEPTH, tuple)

@@ -96,7 +96,14 @@ class Roots:
 
     def hydra(self, function: Scope) -> tuple[str, ...]:
         """The configuration file that hydra passes to a decorated function."""
-        site = next((one.call for one in function.decorators if one.call is not None and one.call.last in _HYDRA), None)
+        site = next(
+            (
+                decorator.call
+                for decorator in function.decorators
+                if decorator.call is not None and decorator.call.last in _HYDRA
+            ),
+            None,
+        )
         if site is None:
             return ()
         name = self._text(site.argument("config_name"))
@@ -143,7 +150,7 @@ class Roots:
         return self._any(expr.alternatives or expr.operands("iter", "star", "|"), here)
 
     def _any(self, parts: Iterable[Expr], here: Followed) -> tuple[Root, ...]:
-        return _unique(root for one in parts for root in _roots(here.to(one), self))
+        return _unique(root for part in parts for root in _roots(here.to(part), self))
 
     def _inside(self, roots: tuple[Root, ...], key: object) -> tuple[Root, ...]:
         """The roots of an element; for a parser with several classes, the roots of all of them."""
@@ -155,7 +162,7 @@ class Roots:
         return tuple(found)
 
     def _has(self, path: str, keys: tuple[str, ...]) -> bool:
-        return any(one.key[: len(keys)] == keys for one in self._files.values(path))
+        return any(config_value.key[: len(keys)] == keys for config_value in self._files.values(path))
 
     def _of_name(self, here: Followed) -> tuple[Root, ...]:
         """The roots of a name: what is assigned to it, merged into it, passed for it; else those in its object."""
@@ -176,7 +183,7 @@ class Roots:
             return ()
         paths = self.hydra(function) if name == function.parameters[0] else ()
         passed = self.paths.arguments(function, name, here)
-        return (*((path, ()) for path in paths), *(root for one in passed for root in _roots(one, self)))
+        return (*((path, ()) for path in paths), *(root for followed in passed for root in _roots(followed, self)))
 
     # -- calls ----------------------------------------------------------------------------------
 
@@ -187,17 +194,17 @@ class Roots:
             return tuple((path, ()) for path in paths)
         last, receiver = site.last, site.receiver
         if last in _PARSES and receiver is not None:
-            found = _roots(here.to(receiver), self)
-            self.defaults.update(found)
-            return found
+            call = _roots(here.to(receiver), self)
+            self.defaults.update(call)
+            return call
         if last in _TAKES:
             return self._taken(site, here)
-        found = self._returned(site, here)
-        if found or not _WRAPS.search(last):
-            return found
+        call = self._returned(site, here)
+        if call or not _WRAPS.search(last):
+            return call
         named = [site.expr(value) for name, value in site.record.keywords if name in _PASSED_ON]
         operands = [*site.args[:4], *named, *([receiver] if receiver is not None else [])]
-        return next(filter(None, (_roots(here.to(one), self) for one in operands)), ())
+        return next(filter(None, (_roots(here.to(operand), self) for operand in operands)), ())
 
     def _taken(self, site: CallSite, here: Followed) -> tuple[Root, ...]:
         """``cfg.get("lr", 0.1)``, ``getattr(cfg, "lr", 0.1)``, and ``parser.getfloat("train", "lr")``."""
@@ -219,9 +226,11 @@ class Roots:
         passing = passing_at(function, site)
         if target.kind == "class":
             calls = (*here.calls, passing)
-            return _unique(root for one in self.merges.of_self(function) for root in self._from(one, calls))
-        inside = [here.entered(one, passing) for one in target.returns[:_MOST]]
-        return _unique(root for one in inside for root in _roots(one, self))
+            return _unique(
+                root for config_merge in self.merges.of_self(function) for root in self._from(config_merge, calls)
+            )
+        inside = [here.entered(expr, passing) for expr in target.returns[:_MOST]]
+        return _unique(root for followed in inside for root in _roots(followed, self))
 
     def _from(self, merge: ConfigMerge, calls: Calls = ()) -> tuple[Root, ...]:
         """The roots of what is merged into an object."""

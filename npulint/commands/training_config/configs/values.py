@@ -34,15 +34,20 @@ def overlaid(base: tuple[ConfigValue, ...], own: tuple[ConfigValue, ...]) -> tup
     replaces the whole mapping of the base."""
     if not base:
         return own
-    replaced = {one.key for one in own}
-    dropped = {one.key[:-1] for one in own if one.key[-1] == "_delete_" and one.value is True}
-    inner = {one.key[:length] for one in own for length in range(1, len(one.key))}
+    replaced = {config_value.key for config_value in own}
+    dropped = {
+        config_value.key[:-1]
+        for config_value in own
+        if config_value.key[-1] == "_delete_" and config_value.value is True
+    }
+    inner = {config_value.key[:length] for config_value in own for length in range(1, len(config_value.key))}
     kept = [
-        one
-        for one in base
-        if one.key not in inner
+        config_value
+        for config_value in base
+        if config_value.key not in inner
         and not any(
-            one.key[:length] in replaced or one.key[:length] in dropped for length in range(1, len(one.key) + 1)
+            config_value.key[:length] in replaced or config_value.key[:length] in dropped
+            for length in range(1, len(config_value.key) + 1)
         )
     ]
     return (*kept, *own)

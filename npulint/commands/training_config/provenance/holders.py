@@ -50,7 +50,9 @@ class Holder(NamedTuple):
         module = self.here.expr.module
         targets = (f"{self.name}.{key}", f"{self.name}[{key}]") if self.kind == "name" else ()
         return [
-            assignment_at(self.here.context, module, bind) for one in targets for bind in module.dotted.get(one, ())
+            assignment_at(self.here.context, module, bind)
+            for target in targets
+            for bind in module.dotted.get(target, ())
         ]
 
 
@@ -134,7 +136,7 @@ class Holders:
         return known
 
     def _gathered(self, here: Followed) -> list[Holder]:
-        found: list[Holder] = []
+        gathered: list[Holder] = []
         seen: set[Expr] = set()
         queue = [(here, 0)]
         while queue and len(seen) < _MOST and self._steps <= _STEPS:
@@ -144,10 +146,10 @@ class Holders:
                 seen.add(here.expr)
                 for more in self._step(here):
                     if isinstance(more, Holder):
-                        found.append(more)
+                        gathered.append(more)
                     else:
                         queue.append((more, depth + 1))
-        return found
+        return gathered
 
     def _step(self, here: Followed) -> Iterator[Holder | Followed]:
         """The identities of an expression, and further expressions to resolve."""
@@ -227,7 +229,7 @@ class Holders:
             yield here.to(receiver)
         elif receiver is not None and last == "get" and first and first[0].text:
             yield from _inside(here.to(receiver), first[0].text, self)
-        elif site.record.keywords and any(one.name == "collections.namedtuple" for one in site.callee.sites):
+        elif site.record.keywords and any(call.name == "collections.namedtuple" for call in site.callee.sites):
             yield Holder("spread", here)
 
 

@@ -61,8 +61,12 @@ class Start:
         own = options.by_module.get(module.path, {}).get(name)
         found = own or options.table.get(name, [])
         if len(found) > 1 and not own:
-            started = [one for one in found if one.module.path == self.entry]
-            found = started or [one for one in found if one.module.path in self.modules] or options.near(name, module)
+            started = [option for option in found if option.module.path == self.entry]
+            found = (
+                started
+                or [option for option in found if option.module.path in self.modules]
+                or options.near(name, module)
+            )
         return found
 
     def passed(self, option: Option) -> Found | None:
@@ -105,10 +109,10 @@ class Start:
         if option.kind in ("words", "parameter"):
             return _words(text, kind)
         if option.kind == "unknown" and nargs == Const("?"):
-            known = converted(text, _TYPES.get(kind, "text" if named is None else "unknown"))
+            values = converted(text, _TYPES.get(kind, "text" if named is None else "unknown"))
         else:
-            known = given(option, launch, flag, text)
-        return Found(tuple(known.values), known.exact)
+            values = given(option, launch, flag, text)
+        return Found(tuple(values.values), values.exact)
 
     def _several(self, launch: Launch, flag: str, text: str, kind: str) -> Found:
         """The values of an option with several arguments: those up to the next option."""
@@ -116,7 +120,7 @@ class Start:
         place = record.places.get(flag)
         if place is None or flag not in record.apart:
             return UNKNOWN
-        begins = [(one.line, one.column) for one in record.places.values()]
+        begins = [(span.line, span.column) for span in record.places.values()]
         begin = (place.line, place.column)
         end = min([one for one in begins if one > begin], default=(1 << 30, 0))
         rest = [word.text for word in record.words if begin < (word.span.line, word.span.column) < end]
@@ -136,15 +140,15 @@ class Start:
     @cached_property
     def _environment(self) -> dict[str, list[VariableRecord]]:
         """The variables that the launcher sets before the start, by name."""
-        found: dict[str, list[VariableRecord]] = {}
+        environment: dict[str, list[VariableRecord]] = {}
         if self.launch is not None:
             place = self.launch.fact
             for file in self._context.project.files:
                 if file.path == place.path:
                     for fact in file.facts:
                         if isinstance(fact, VariableRecord) and fact.span.line <= place.span.line:
-                            found.setdefault(fact.name, []).append(fact)
-        return found
+                            environment.setdefault(fact.name, []).append(fact)
+        return environment
 
 
 def defined(option: Option) -> ProvenanceStep:
@@ -166,8 +170,8 @@ def default_of(option: Option, found: Found) -> Found:
     """The default value of an option; a text is converted to the option's type."""
     value = found.single
     if option.kind in ("int", "float") and isinstance(value, str):
-        known = converted(value, option.kind)
-        return Found(tuple(known.values), known.exact, found.provenance)
+        values = converted(value, option.kind)
+        return Found(tuple(values.values), values.exact, found.provenance)
     if option.kind == "float" and isinstance(value, int) and not isinstance(value, bool):
         return Found((float(value),), True, found.provenance)
     return found

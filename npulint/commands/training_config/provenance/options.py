@@ -39,7 +39,7 @@ class OptionValues:
             return None
         options = self._tracer.start.options(last, expr.module)
         ours = head.rpartition(".")[2] in _PARAMETERS
-        options = [one for one in options if (one.kind == "parameter") == ours] or options
+        options = [option for option in options if (option.kind == "parameter") == ours] or options
         parts = [self.of(option, here) for option in options]
         return joined(parts) if parts else None
 
@@ -63,14 +63,14 @@ class OptionValues:
     @cached_property
     def _defaulting(self) -> dict[str, list[CallSite]]:
         """The calls that set defaults, by option name."""
-        found: dict[str, list[CallSite]] = defaultdict(list)
+        defaulting: dict[str, list[CallSite]] = defaultdict(list)
         context = self._tracer.context
         for path in sorted(self._tracer.start.modules):
             for site in scope_at(context, context.project.modules[path], 0).calls_named("set_default", "set_defaults"):
                 names = [key for key, _ in site.record.keywords if site.last == "set_defaults"]
                 for name in (*names, *(first.text for first in site.args[:1] if first.text)):
-                    found[name].append(site)
-        return found
+                    defaulting[name].append(site)
+        return defaulting
 
     def passed(self, name: str, module: Module) -> list[Found]:
         """The values that the launcher passes for the options of that name."""
@@ -85,5 +85,7 @@ def _are_options(holder: Expr, passed: Passed) -> bool:
         return True
     function = holder.parameter_of
     callers = passed.of(function)[:_CALLERS] if function is not None else ()
-    arguments = (one.argument(holder.written) for one in callers)
-    return any(one is not None and bool(one.written) and _are_options(one, passed) for one in arguments)
+    arguments = (caller.argument(holder.written) for caller in callers)
+    return any(
+        argument is not None and bool(argument.written) and _are_options(argument, passed) for argument in arguments
+    )

@@ -27,13 +27,13 @@ class Passed:
 
     def of(self, function: Scope) -> list[Passing]:
         """The calls that run a function; for a method also calls by base classes of their own method."""
-        found = self._found.get(function, [])
+        passings = self._found.get(function, [])
         owner = function.parent
-        if found or function.kind != "function" or owner is None or owner.kind != "class":
-            return found
+        if passings or function.kind != "function" or owner is None or owner.kind != "class":
+            return passings
         last = function.record.name.rpartition(".")[2]
         sites = [site for base in _with_bases(owner) for site in self._of_self.get((base, last), ())]
-        return [Passing(function, one, one.record.args, one.record.keywords, 1) for one in sites]
+        return [Passing(function, site, site.record.args, site.record.keywords, 1) for site in sites]
 
     def by_call(self, site: CallSite, target: Scope) -> Passing | None:
         """The arguments that a call of the function or class `target` passes to the function that it runs."""
@@ -67,15 +67,15 @@ class Passed:
 
 def _with_bases(owner: Scope) -> list[Scope]:
     """The class and all its base classes in the project."""
-    found = {owner: None}
+    bases = {owner: None}
     queue = [owner]
-    while queue and len(found) < _MOST_BASES:
+    while queue and len(bases) < _MOST_BASES:
         for base in queue.pop().bases:
             target = scope_named(owner.context, base.name)
-            if target is not None and target not in found:
-                found[target] = None
+            if target is not None and target not in bases:
+                bases[target] = None
                 queue.append(target)
-    return list(found)
+    return list(bases)
 
 
 def _in(module: Scope) -> Iterator[Passing]:
@@ -109,9 +109,9 @@ def _inherited_maker(owner: Scope) -> Scope | None:
     for base in owner.bases:
         target = scope_named(owner.context, base.name)
         if target is not None and target.kind == "class":
-            found = target.called_block or _inherited_maker(target)
-            if found is not None:
-                return found
+            scope = target.called_block or _inherited_maker(target)
+            if scope is not None:
+                return scope
     return None
 
 

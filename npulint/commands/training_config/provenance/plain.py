@@ -56,7 +56,7 @@ class Found(msgspec.Struct, frozen=True, eq=False):
 
     def through(self, *provenance: ProvenanceStep) -> Found:
         """The same values with further provenance at the end."""
-        new = [one for one in provenance if one not in self.provenance[-1:]]
+        new = [provenance_step for provenance_step in provenance if provenance_step not in self.provenance[-1:]]
         return msgspec.structs.replace(self, provenance=(*self.provenance, *new)) if new else self
 
     def written(self, path: str, span: Span, name: str) -> Found:
@@ -102,8 +102,12 @@ def joined(parts: Sequence[Found]) -> Found:
 
 def computed(symbol: str, parts: Sequence[Found]) -> Found:
     """The value of an operator applied to scalars; unknown for other operands."""
-    known = [_known(part) for part in parts]
-    result = apply(symbol, [one for one in known if one is not None]) if None not in known else PossibleValues()
+    valueses = [_known(part) for part in parts]
+    result = (
+        apply(symbol, [values for values in valueses if values is not None])
+        if None not in valueses
+        else PossibleValues()
+    )
     return whole(parts, *result.values, exact=result.exact)
 
 

@@ -74,12 +74,12 @@ class Results:
     def _own(self, target: Scope, site: CallSite, here: Followed) -> Found:
         """The result of a call of a project function."""
         passing = self._tracer.passed.by_call(site, target) if target.kind != "class" and target.returns else None
-        if passing is None or any(one.function is target for one in here.calls):
+        if passing is None or any(call.function is target for call in here.calls):
             return UNKNOWN
         parts = []
-        for one in sorted(target.returns, key=lambda one: one.line):
-            inside = here.entered(one, passing)
-            runs = self._variables.hold(one.scope, inside.calls)
+        for expr in sorted(target.returns, key=lambda one: one.line):
+            inside = here.entered(expr, passing)
+            runs = self._variables.hold(expr.scope, inside.calls)
             if runs is not False:
                 parts.append(self._tracer.found(inside))
             if runs:
@@ -92,9 +92,9 @@ class Results:
         name = parts[0].single if parts else None
         if not isinstance(name, str):
             return UNKNOWN
-        found = self._tracer.start.variable(name)
-        if found is not None:
-            return found
+        variable = self._tracer.start.variable(name)
+        if variable is not None:
+            return variable
         return parts[1].written(site.path, spot(site.args[1], site), name) if len(parts) > 1 else literal(None)
 
     def _dictionary(self, site: CallSite, here: Followed) -> Found:
@@ -119,7 +119,7 @@ class Results:
             return UNKNOWN if receiver is None else computed(last, self._all([receiver], here))
         if last == "split" and count <= 1:
             return UNKNOWN if receiver is None else _split(*self._all([receiver, *site.args], here))
-        if any(one.operator == "star" for one in site.args):
+        if any(argument.operator == "star" for argument in site.args):
             return UNKNOWN
         if name == "map" and count == 2:
             return _each(site.args[0].written, self._tracer.found(here.to(site.args[1])))
@@ -144,7 +144,7 @@ class Results:
         if not isinstance(items, tuple) or isinstance(items, ValuePairs) or len(items) > _ROUNDS:
             return unknown([source])
         rounds = [Followed(site.result, here.calls, ((loop.parameters[0], item),)) for item in items]
-        parts = [self._tracer.found(one) for one in rounds]
+        parts = [self._tracer.found(followed) for followed in rounds]
         if not all(part.known for part in parts):
             return unknown(parts)
         return whole([source], tuple([part.single for part in parts]))

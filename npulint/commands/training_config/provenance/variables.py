@@ -48,15 +48,15 @@ class Variables:
         """Whether the conditions around a block within its function hold; those that are also around `seen_from` are
         ignored. None when undetermined."""
         answer: bool | None = True
-        for one in scope.ancestors:
-            if one.kind in _BOUNDARIES or (seen_from is not None and seen_from.is_inside(one)):
+        for ancestor in scope.ancestors:
+            if ancestor.kind in _BOUNDARIES or (seen_from is not None and seen_from.is_inside(ancestor)):
                 break
-            if one.kind in ("if", "else"):
-                held = self._tracer.found(Followed(one.test, calls)).truth
-                if held is not None and held != (one.kind == "if"):
+            if ancestor.kind in ("if", "else"):
+                held = self._tracer.found(Followed(ancestor.test, calls)).truth
+                if held is not None and held != (ancestor.kind == "if"):
                     return False
                 answer = answer if held is not None else None
-            elif one.kind in ("loop", "except"):
+            elif ancestor.kind in ("loop", "except"):
                 answer = None
         return answer
 
@@ -111,7 +111,7 @@ class Variables:
 
     @cached_property
     def _attributes(self) -> dict[str, set[tuple[str, str]]]:
-        found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        attributes: dict[str, set[tuple[str, str]]] = defaultdict(set)
         for path in self._tracer.start.modules:
             module = self._tracer.context.project.modules[path]
             for target, binds in module.dotted.items():
@@ -119,8 +119,8 @@ class Variables:
                 if head and not HOLDERS.search(head) and "[" not in last:
                     root = head.partition(".")[0]
                     if any(module.owner_of_self(root, b.block) < 0 for b in binds):
-                        found[last].add((path, target))
-        return found
+                        attributes[last].add((path, target))
+        return attributes
 
     # -- parameters
 
@@ -140,9 +140,13 @@ class Variables:
         followed = here.caller(function)
         if followed is not None:
             return [followed]
-        found = [one for one in self._tracer.passed.of(function)[: _CALLERS + 1] if self._is_reached(one.site.scope)]
-        running = [one for one in found if self.hold(one.site.scope) is not False]
-        return [(one, ()) for one in running or found]
+        passings = [
+            passing
+            for passing in self._tracer.passed.of(function)[: _CALLERS + 1]
+            if self._is_reached(passing.site.scope)
+        ]
+        running = [passing for passing in passings if self.hold(passing.site.scope) is not False]
+        return [(passing, ()) for passing in running or passings]
 
     def _argument(self, name: str, passing: Passing, calls: Calls, here: Followed) -> Found:
         value = passing.argument(name)

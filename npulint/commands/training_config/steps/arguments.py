@@ -42,7 +42,7 @@ def of_vocabulary(site: CallSite, known: RecipeCall) -> Iterator[Argument]:
     joined = known.rest in _SIZES and bool(sizes) and not sizes[0].is_display
     if joined:
         yield Argument(
-            known.rest, site.expr(SequenceDisplay(tuple(one.value for one in sizes))), known.role(known.rest)
+            known.rest, site.expr(SequenceDisplay(tuple(size.value for size in sizes))), known.role(known.rest)
         )
     for key, expr, span in _written(site):
         if joined and isinstance(key, int) and key >= known.positional:

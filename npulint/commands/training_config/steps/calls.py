@@ -57,8 +57,8 @@ def _recorded(
 
 def _handed(site: CallSite) -> tuple[Home, ...]:
     """The project functions that are passed to a call."""
-    named = (scope_named(site.context, one.name) for one in site.arguments if one.written)
-    return tuple((one.path, one.block) for one in named if one is not None)
+    named = (scope_named(site.context, argument.name) for argument in site.arguments if argument.written)
+    return tuple((scope.path, scope.block) for scope in named if scope is not None)
 
 
 def _own(site: CallSite, name: str) -> CodeStep | None:
@@ -82,34 +82,34 @@ def _only_method(site: CallSite, name: str) -> Scope | None:
     if not name.startswith("?") or "." not in name:
         return None
     context = site.context
-    found = context.memoize("own methods", lambda: _methods(context)).get(name.rpartition(".")[2], [])
-    if len(found) > 1:
+    scopes = context.memoize("own methods", lambda: _methods(context)).get(name.rpartition(".")[2], [])
+    if len(scopes) > 1:
         near = (site.path, *context.project.uses(site.path))
-        found = [one for one in found if one.path in near]
-    return found[0] if len(found) == 1 else None
+        scopes = [scope for scope in scopes if scope.path in near]
+    return scopes[0] if len(scopes) == 1 else None
 
 
 def _methods(context: Context) -> dict[str, list[Scope]]:
     """The methods of a project by name."""
-    found: dict[str, list[Scope]] = {}
+    methods: dict[str, list[Scope]] = {}
     for module in module_scopes(context):
         for function in module.blocks_of("function"):
             if function.parent is not None and function.parent.kind == "class":
-                found.setdefault(function.record.name.rpartition(".")[2], []).append(function)
-    return found
+                methods.setdefault(function.record.name.rpartition(".")[2], []).append(function)
+    return methods
 
 
 def _named(site: CallSite) -> CodeStep | None:
     """The step of a call of an unknown function with settings as keywords: ``dict(type="SGD", lr=0.1)``."""
     made = registered(site)
     if made is not None:
-        return _recorded(site, made, [one for one in of_vocabulary(site, made) if one.name != "type"])
+        return _recorded(site, made, [argument for argument in of_vocabulary(site, made) if argument.name != "type"])
     last, kind, part = site.last, "call", part_by_name(site)
     arguments = tuple(settings_arguments(site) if part else named_literals(site))
     if not part:
         if not arguments or last in _DEFINING or last.startswith("DEFINE_"):
             return None  # options are traced separately
-        kind, part = "named", next((one.role for one in arguments if one.role != "setting"), "setting")
+        kind, part = "named", next((argument.role for argument in arguments if argument.role != "setting"), "setting")
     return CodeStep(kind, last, last, part, site.scope, site.span, arguments, site)
 
 

@@ -46,13 +46,13 @@ def named(values: Sequence[ConfigValue]) -> Iterator[tuple[str, str, ConfigValue
 
 def _titles(kinds: dict[tuple[str, ...], str]) -> dict[tuple[str, ...], str]:
     """The names of list members; a number distinguishes members of the same type."""
-    found: dict[tuple[str, ...], str] = {}
+    titles: dict[tuple[str, ...], str] = {}
     counts: dict[tuple[tuple[str, ...], str], int] = {}
     for key, kind in kinds.items():
         if key[-1].isdigit():
             counts[key[:-1], kind] = number = counts.get((key[:-1], kind), 0) + 1
-            found[key] = kind if number == 1 else f"{kind}#{number}"
-    return found
+            titles[key] = kind if number == 1 else f"{kind}#{number}"
+    return titles
 
 
 def _part(leaf: ConfigValue, kinds: dict[tuple[str, ...], str]) -> str:
@@ -69,8 +69,8 @@ def _part(leaf: ConfigValue, kinds: dict[tuple[str, ...], str]) -> str:
         return part
     own = _of_component(owner, kinds[owner])
     if own and part in _GENERAL:
-        known = component(kinds[owner])
-        own = own if last == TYPE or known is None else known.roles.get(last, own)
+        recipe_call = component(kinds[owner])
+        own = own if last == TYPE or recipe_call is None else recipe_call.roles.get(last, own)
     return own if last == TYPE or (own and part in _GENERAL) else part
 
 
@@ -80,6 +80,6 @@ def _of_component(key: tuple[str, ...], kind: str) -> str:
     section = next((part for word in reversed(words) for part, pattern in _SECTIONS if pattern.search(word)), None)
     if not section:
         return ""
-    known = component(kind)
-    part = section if known is None or is_general(known) else known.part
+    recipe_call = component(kind)
+    part = section if recipe_call is None or is_general(recipe_call) else recipe_call.part
     return "evaluation" if part and any(_EVALUATION.search(word) for word in words) else part

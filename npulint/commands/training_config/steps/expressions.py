@@ -123,7 +123,7 @@ class _Shape:
             self.names.append(expr.written)
             self._aside = self._aside or bool(_ASIDE.search(expr.written.lower()))
         if expr.call is not None:
-            self.names += [one.written for one in expr.call.args if one.written]
+            self.names += [argument.written for argument in expr.call.args if argument.written]
         if expr.is_display and depth < _DEEP:
             return f"[{','.join(self._text(item, depth + 1) for item in expr.items)}]"
         return "_"

@@ -150,9 +150,9 @@ def _slices(value: Expr, place: Span) -> Iterator[CodeStep]:
     """A literal limit on the number of samples: ``images[:1000]``."""
     part = value.subscript
     bounds = part[1].value.bounds if part is not None and isinstance(part[1].value, Unknown) else ()
-    limits = [one for one in bounds[:2] if isinstance(one, int) and abs(one) >= _FEW_SAMPLES]
+    limits = [bound for bound in bounds[:2] if isinstance(bound, int) and abs(bound) >= _FEW_SAMPLES]
     if part is not None and limits and _samples(part[0]):
-        text = ":".join("" if one is None else str(one) for one in bounds[:2])
+        text = ":".join("" if bound is None else str(bound) for bound in bounds[:2])
         number = value.sibling(Const(text))
         yield CodeStep("slice", "slice", "slice", "dataset", value.scope, place, (Argument("", number, "dataset"),))
 
@@ -199,11 +199,11 @@ def _loops(module: Scope) -> Iterator[CodeStep]:
 
 def _loops_around(scope: Scope) -> Iterator[Scope]:
     """The loops around a call within its function."""
-    for one in scope.ancestors:
-        if one.kind in ("function", "class", "lambda"):
+    for ancestor in scope.ancestors:
+        if ancestor.kind in ("function", "class", "lambda"):
             return
-        if one.kind == "loop":
-            yield one
+        if ancestor.kind == "loop":
+            yield ancestor
 
 
 def _parameter_part(function: Scope, name: str) -> str:

@@ -52,7 +52,7 @@ def _values(module: Scope) -> Iterator[Expr]:
         yield bind.value
     for site in module.all_calls:
         yield from (site.callee, *site.arguments)
-    tests = (one.test for one in module.blocks_of("if", "else", "loop", "with"))
+    tests = (scope.test for scope in module.blocks_of("if", "else", "loop", "with"))
     yield from (test for test in tests if not test.is_unknown)
 
 

@@ -83,16 +83,16 @@ def _loaded(module: ModuleType, path: str, config: str, row: _ROW, given: dict[s
 def _of(module: ModuleType, wanted: str, row: _ROW, config: str, given: dict[str, Any]) -> Any:
     """One split by its expression: ``train``, ``train[:10%]``, ``train+test``."""
     parts = [re.match(r"\w+", one.strip()) for one in wanted.split("+")]
-    made = [_cut(_split(module, one.group(), row[1], config), wanted) for one in parts if one]
+    made = [_cut(_split(module, part.group(), row[1], config), wanted) for part in parts if part]
     joined = made[0] if len(made) == 1 else vars(module)["concatenate_datasets"](made)
     return _streamed(joined, given)
 
 
 def _cut(split: Any, expression: str) -> Any:
-    found = re.search(r"\[(\d*)(%?):(\d*)(%?)\]", expression)
-    if found is None:
+    match = re.search(r"\[(\d*)(%?):(\d*)(%?)\]", expression)
+    if match is None:
         return split
-    first, percent, last, other = found.groups()
+    first, percent, last, other = match.groups()
     total = len(split)
     begin, end = _row_number(first or "0", percent, total), _row_number(last or str(total), other, total)
     return split.select(range(begin, end))
@@ -155,7 +155,7 @@ def _values(kind: str, count: int, seed: int, config: str) -> list[Any]:
         return _pictures(count, side, channels)
     if base in ("words", "tags"):  # a row has as many of both
         chosen = random.Random(seed)
-        rows = [one.split() for one in lines(count)]
+        rows = [line.split() for line in lines(count)]
         return rows if base == "words" else [[chosen.randrange(int(more)) for _ in row] for row in rows]
     if base in _NUMBERS:
         chosen = random.Random(seed)

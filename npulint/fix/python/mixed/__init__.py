@@ -35,7 +35,7 @@ def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
             path, line, column = place.rsplit(":", 2)
             edits.append(with_groups(tree_of(text_of(path)), int(line), int(column)))
         touched |= scalers.using
-    requests = [one for path in sorted(touched) for one in _imports(text_of(path))]
+    requests = [import_request for path in sorted(touched) for import_request in _imports(text_of(path))]
     return Plan(tuple(dict.fromkeys(edits)), tuple(requests))
 
 

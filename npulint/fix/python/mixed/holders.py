@@ -14,7 +14,7 @@ def with_groups(tree: Tree, line: int, column: int) -> Edit:
     """The edit that gives the class around a call ``self.optimizer.step()`` the parameter groups of its optimizer,
     above the method that steps. Raises `FixRefused` (``callers``) for other code."""
     start, _ = tree.offsets(Span(line, column, line, column))
-    calls = [one for begin, _, one in tree.nodes if begin == start and isinstance(one, ast.Call)]
+    calls = [node for begin, _, node in tree.nodes if begin == start and isinstance(node, ast.Call)]
     around: ast.AST | None = calls[0] if calls else None
     while around is not None and not isinstance(around, ast.FunctionDef):
         around = tree.parent(around)

@@ -33,9 +33,9 @@ def autocast_region(tree: Tree, call: ast.Call, step: TrainingStep) -> list[ast.
         raise FixRefused("forward-apart")
     statement: ast.stmt = tree.statement(call)
     while True:
-        found = _computing(tree, statement, wanted, step)
-        if found:
-            return found
+        nodes = _computing(tree, statement, wanted, step)
+        if nodes:
+            return nodes
         around = tree.parent(statement)
         if not isinstance(around, _AROUND):
             raise FixRefused("forward-apart")
@@ -75,7 +75,7 @@ def _computing(tree: Tree, statement: ast.stmt, wanted: set[str], step: Training
     if not chosen:
         return []
     region = block[chosen[-1] : chosen[0] + 1]
-    if any(isinstance(part, ast.Yield | ast.YieldFrom | ast.Await) for one in region for part in ast.walk(one)):
+    if any(isinstance(part, ast.Yield | ast.YieldFrom | ast.Await) for node in region for part in ast.walk(node)):
         raise FixRefused("forward-apart")
     return region
 
@@ -83,8 +83,8 @@ def _computing(tree: Tree, statement: ast.stmt, wanted: set[str], step: Training
 def _without_gradients(statement: ast.stmt) -> bool:
     """Whether a statement computes what is not trained: ``with torch.no_grad():``."""
     return isinstance(statement, ast.With) and any(
-        isinstance(one.context_expr, ast.Call) and _last(one.context_expr) in ("no_grad", "inference_mode")
-        for one in statement.items
+        isinstance(item.context_expr, ast.Call) and _last(item.context_expr) in ("no_grad", "inference_mode")
+        for item in statement.items
     )
 
 

@@ -40,21 +40,21 @@ class Scalers:
         return self._made[key]
 
     def _name(self, tree: Tree, routine: Routine, optimizers: Sequence[ast.expr], user: ast.AST, depth: int) -> str:
-        if all(_is_own(one) for one in optimizers):
+        if all(_is_own(optimizer) for optimizer in optimizers):
             return self._in_class(tree, routine, optimizers)
-        names = [one.id for one in optimizers if isinstance(one, ast.Name)]
+        names = [optimizer.id for optimizer in optimizers if isinstance(optimizer, ast.Name)]
         if len(names) < len(optimizers):
             raise FixRefused("callers")
-        parameters = [] if isinstance(routine, ast.Module) else [one.arg for one in _arguments(routine)]
+        parameters = [] if isinstance(routine, ast.Module) else [argument.arg for argument in _arguments(routine)]
         if not isinstance(routine, ast.Module) and all(name in parameters for name in names):
             return self._as_parameter(tree, routine, names, depth)
         if any(name in parameters for name in names):
             raise FixRefused("callers")
         for scope in (routine, tree.module):
-            found = [_assigning(tree, scope, name) for name in names]
-            if all(found):
+            nodeses = [_assigning(tree, scope, name) for name in names]
+            if all(nodeses):
                 name = _free(_all_names(tree.module), tree)
-                last = max((one for some in found for one in some), key=tree.range)
+                last = max((node for some in nodeses for node in some), key=tree.range)
                 self._make(tree, _beside(tree, last, user) if scope is routine else _outermost(tree, last), name)
                 return name
         raise FixRefused("callers")
@@ -76,7 +76,7 @@ class Scalers:
         around = tree.parent(routine)
         if not isinstance(around, ast.ClassDef):
             raise FixRefused("callers")
-        wanted = {one.attr for one in optimizers if isinstance(one, ast.Attribute)}
+        wanted = {optimizer.attr for optimizer in optimizers if isinstance(optimizer, ast.Attribute)}
         known = {one.attr for one in ast.walk(around) if isinstance(one, ast.Attribute)}
         places: dict[ast.FunctionDef, dict[str, ast.stmt]] = {}
         for method in around.body:
@@ -110,14 +110,14 @@ class Scalers:
         ):
             raise FixRefused("callers")
         positional = [*routine.args.posonlyargs, *routine.args.args]
-        by_name = {one.arg: number for number, one in enumerate(positional)}
+        by_name = {node.arg: number for number, node in enumerate(positional)}
         if not all(name in by_name for name in names):
             raise FixRefused("callers")
         number = max(by_name[name] for name in names)
         if number >= len(positional) - len(routine.args.defaults):
             raise FixRefused("callers")
         name = _free(
-            {one.id for one in ast.walk(routine) if isinstance(one, ast.Name)} | set(_parameters(routine)), tree
+            {node.id for node in ast.walk(routine) if isinstance(node, ast.Name)} | set(_parameters(routine)), tree
         )
         end = tree.range(positional[number])[1]
         self.edits.append(tree.edit(end, end, f", {name}"))
@@ -129,32 +129,34 @@ class Scalers:
         return name
 
     def _calls_here(self, tree: Tree, routine: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[Tree, ast.Call]]:
-        found = []
+        here = []
         for _, _, node in tree.nodes:
             if isinstance(node, ast.Name) and node.id == routine.name:
                 parent = tree.parent(node)
                 if not isinstance(parent, ast.Call) or parent.func is not node:
                     raise FixRefused("callers")
-                found.append((tree, parent))
-        return found
+                here.append((tree, parent))
+        return here
 
     def _calls_elsewhere(self, routine: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[Tree, ast.Call]]:
-        found = []
+        elsewhere = []
         for place in self._callers:
             path, line, column = place.rsplit(":", 2)
             tree = tree_of(self._text_of(path))
             start, _ = tree.offsets(Span(int(line), int(column), int(line), int(column)))
-            calls = [one for begin, _, one in tree.nodes if begin == start and isinstance(one, ast.Call)]
-            found += [(tree, one) for one in calls if _called(one) == routine.name]
-        return found
+            calls = [node for begin, _, node in tree.nodes if begin == start and isinstance(node, ast.Call)]
+            elsewhere += [(tree, call) for call in calls if _called(call) == routine.name]
+        return elsewhere
 
     def _pass(
         self, tree: Tree, call: ast.Call, positions: list[int], names: list[str], parameter: str, depth: int
     ) -> None:
         """Make a call pass the scaler behind the optimizers."""
-        if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
+        if any(isinstance(argument, ast.Starred) for argument in call.args) or any(
+            keyword.arg is None for keyword in call.keywords
+        ):
             raise FixRefused("callers")
-        keywords = {one.arg: one for one in call.keywords}
+        keywords = {keyword.arg: keyword for keyword in call.keywords}
         values: list[ast.expr] = []
         for position, name in zip(positions, names, strict=True):
             if position < len(call.args):
@@ -184,20 +186,20 @@ def _arguments(routine: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]
 
 
 def _parameters(routine: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    return [one.arg for one in _arguments(routine)]
+    return [argument.arg for argument in _arguments(routine)]
 
 
 def _assigning(tree: Tree, scope: Routine, name: str) -> list[ast.stmt]:
     """The statements of a scope that assign a name."""
-    found = [one for one in inside(scope) if isinstance(one, ast.Name) and one.id == name]
-    return [tree.statement(one) for one in found if isinstance(one.ctx, ast.Store)]
+    nodes = [node for node in inside(scope) if isinstance(node, ast.Name) and node.id == name]
+    return [tree.statement(node) for node in nodes if isinstance(node.ctx, ast.Store)]
 
 
 def _beside(tree: Tree, statement: ast.stmt, user: ast.AST) -> ast.stmt:
     """The statement around one that stands before something around `user`, in the same block."""
     around = set(_outwards(tree, user))
     while True:
-        others = [one for one in tree.block(statement) if one in around]
+        others = [node for node in tree.block(statement) if node in around]
         if others and others[0] is not statement:
             return statement
         parent = tree.parent(statement)
@@ -226,16 +228,18 @@ def _in_block(tree: Tree, statement: ast.stmt, method: ast.FunctionDef) -> ast.s
 
 def _outwards(tree: Tree, node: ast.AST) -> list[ast.AST]:
     """The nodes around a node, inner ones first, and itself."""
-    found = [node]
+    nodes = [node]
     while node is not tree.module:
         node = tree.parent(node)
-        found.append(node)
-    return found
+        nodes.append(node)
+    return nodes
 
 
 def _routine(tree: Tree, node: ast.AST) -> Routine:
     around = next(
-        one for one in _outwards(tree, node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module)
+        outward
+        for outward in _outwards(tree, node)
+        if isinstance(outward, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module)
     )
     return around
 
@@ -245,8 +249,8 @@ def _called(call: ast.Call) -> str:
 
 
 def _all_names(module: ast.AST) -> set[str]:
-    names = {one.id for one in ast.walk(module) if isinstance(one, ast.Name)}
-    return names | {one.arg for one in ast.walk(module) if isinstance(one, ast.arg)}
+    names = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)}
+    return names | {node.arg for node in ast.walk(module) if isinstance(node, ast.arg)}
 
 
 def _free(taken: set[str], tree: Tree) -> str:

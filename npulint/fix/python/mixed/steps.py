@@ -27,16 +27,16 @@ class TrainingStep:
     def __init__(self, tree: Tree, routine: Routine) -> None:
         self.routine = routine
         calls = sorted(
-            (one for one in inside(routine) if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)),
+            (node for node in inside(routine) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)),
             key=tree.range,
         )
-        self.backwards = [one for one in calls if _last(one) == "backward"]
-        self.steps = [one for one in calls if _last(one) == "step" and is_optimizer(one)]
-        if any(not _is_plain_backward(tree, one) for one in self.backwards):
+        self.backwards = [call for call in calls if _last(call) == "backward"]
+        self.steps = [call for call in calls if _last(call) == "step" and is_optimizer(call)]
+        if any(not _is_plain_backward(tree, backward) for backward in self.backwards):
             raise FixRefused("own-gradients")
-        if not self.steps or any(_last(one) == "step" and not _is_known(one) for one in calls):
+        if not self.steps or any(_last(call) == "step" and not _is_known(call) for call in calls):
             raise FixRefused("step-apart")
-        if any(not isinstance(tree.parent(one), ast.Expr) or one.args or one.keywords for one in self.steps):
+        if any(not isinstance(tree.parent(step), ast.Expr) or step.args or step.keywords for step in self.steps):
             raise FixRefused("step-apart")
         self._clips = {step: _first_clip(tree, step) for step in self.steps}
         self._check_gradients(tree)
@@ -44,7 +44,7 @@ class TrainingStep:
     @property
     def optimizers(self) -> list[ast.expr]:
         """The optimizers, each once."""
-        found = {ast.dump(one): one for one in map(receiver, self.steps)}
+        found = {ast.dump(node): node for node in map(receiver, self.steps)}
         return list(found.values())
 
     def is_barrier(self, statement: ast.stmt) -> bool:
@@ -88,7 +88,7 @@ class TrainingStep:
             return True
         following = self.steps[number + 1]
         here, there = tree.range(call)[0], tree.range(following)[0]
-        if any(here < tree.range(one)[0] < there for one in self.backwards):
+        if any(here < tree.range(backward)[0] < there for backward in self.backwards):
             return True
         if tree.statement(following) not in tree.block(tree.statement(call)):
             raise FixRefused("step-apart")
@@ -108,14 +108,18 @@ class TrainingStep:
             if self._is_behind_steps(tree, place):
                 continue
             blocks = [tree.block(tree.statement(step)) for step, clip in self._clips.items() if clip is not None]
-            if not any(start <= place for start in unscaled) or not any(_is_within(tree, node, one) for one in blocks):
+            if not any(start <= place for start in unscaled) or not any(
+                _is_within(tree, node, block) for block in blocks
+            ):
                 raise FixRefused("own-gradients")
 
     def _is_behind_steps(self, tree: Tree, place: int) -> bool:
         """Whether all backward calls before a place are followed by a step of every optimizer before it."""
-        before = [tree.range(one)[0] for one in self.backwards if tree.range(one)[0] < place]
-        steps = [receiver(one) for one in self.steps if (before or [0])[-1] < tree.range(one)[0] < place]
-        return bool(before) and {ast.dump(one) for one in steps} == {ast.dump(one) for one in self.optimizers}
+        before = [tree.range(backward)[0] for backward in self.backwards if tree.range(backward)[0] < place]
+        steps = [receiver(step) for step in self.steps if (before or [0])[-1] < tree.range(step)[0] < place]
+        return bool(before) and {ast.dump(step) for step in steps} == {
+            ast.dump(optimizer) for optimizer in self.optimizers
+        }
 
 
 def training_step(tree: Tree, node: ast.AST) -> TrainingStep:
@@ -125,10 +129,10 @@ def training_step(tree: Tree, node: ast.AST) -> TrainingStep:
         if isinstance(around, ast.ClassDef | ast.Lambda):
             raise FixRefused("step-apart")
         around = tree.parent(around)
-    found = _step_of(tree, around)
-    if isinstance(found, str):
-        raise FixRefused(found)
-    return found
+    step = _step_of(tree, around)
+    if isinstance(step, str):
+        raise FixRefused(step)
+    return step
 
 
 @lru_cache(maxsize=8)
@@ -180,7 +184,7 @@ def _last(call: ast.Call) -> str:
 
 def _is_plain_backward(tree: Tree, call: ast.Call) -> bool:
     """Whether a backward call is a statement of its own and gets no gradient."""
-    plain = not call.args and all(one.arg == "retain_graph" for one in call.keywords)
+    plain = not call.args and all(keyword.arg == "retain_graph" for keyword in call.keywords)
     return plain and isinstance(tree.parent(call), ast.Expr)
 
 
@@ -188,17 +192,17 @@ def _first_clip(tree: Tree, step: ast.Call) -> ast.stmt | None:
     """The first statement before an optimizer step in its block, after the backward call, that uses gradients."""
     statement = tree.statement(step)
     block = tree.block(statement)
-    found = None
+    node = None
     for one in reversed(block[: block.index(statement)]):
         if any(
             isinstance(part, ast.Call) and _last(part) in ("backward", "step", "zero_grad") for part in ast.walk(one)
         ):
             break
         if any(map(_reads_gradients, ast.walk(one))):
-            found = one
-    if found is not None and not tree.leads(tree.range(found)[0]):
+            node = one
+    if node is not None and not tree.leads(tree.range(node)[0]):
         raise FixRefused("one-line")
-    return found
+    return node
 
 
 def _reads_gradients(node: ast.AST) -> bool:

@@ -40,15 +40,15 @@ def _unsupported(view: OnnxView, node: Node) -> list[tuple[str, Effect]]:
     if domain:
         return []
     arguments = node.attrs.get("arguments", {})
-    found: list[tuple[str, Effect]] = [
-        (_shown(one, arguments.get(one.attribute)), one.effect)
-        for one in limits(name, view.judged_opset)
-        if holds(one.when, arguments.get(one.attribute), node.attrs.get("outputs", 1))
+    unsupported: list[tuple[str, Effect]] = [
+        (_shown(limit, arguments.get(limit.attribute)), limit.effect)
+        for limit in limits(name, view.judged_opset)
+        if holds(limit.when, arguments.get(limit.attribute), node.attrs.get("outputs", 1))
     ]
     if name == "Resize" and arguments.get("mode", "nearest") == "nearest":
         rank = _rank(view, node)
-        found += [(f"rank={rank}", "stops")] if rank and rank != _PLANE else []
-    return found
+        unsupported += [(f"rank={rank}", "stops")] if rank and rank != _PLANE else []
+    return unsupported
 
 
 def _shown(limit: OnnxLimit, value: object) -> str:

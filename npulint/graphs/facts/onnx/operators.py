@@ -39,8 +39,8 @@ class OnnxOperatorFact(GraphFact, eq=False, dict=True, kw_only=True):
     @attribute
     def aicpu(self) -> bool:
         """Whether the AI CPU computes it."""
-        known = operator(*split(self.name))
-        return self.verdict == "parser" and known is not None and known.aicpu
+        onnx_operator = operator(*split(self.name))
+        return self.verdict == "parser" and onnx_operator is not None and onnx_operator.aicpu
 
 
 class Operators:
@@ -71,7 +71,7 @@ class Operators:
 
     def _fact(self, op: str, word: OnnxVerdict, place: Place, nodes: list[Node]) -> OnnxOperatorFact:
         domain, name = split(op)
-        known = operator(domain, name)
+        onnx_operator = operator(domain, name)
         return OnnxOperatorFact(
             self._view.node_set(nodes, place),
             op,
@@ -79,8 +79,8 @@ class Operators:
             domain=domain or DOMAIN,
             opset=self._view.opset_of(domain),
             family=family(domain, name),
-            parsers="" if known is None else ", ".join(_range(*one) for one in known.parsers),
-            since=0 if known is None else known.since,
+            parsers="" if onnx_operator is None else ", ".join(_range(*parser) for parser in onnx_operator.parsers),
+            since=0 if onnx_operator is None else onnx_operator.since,
         )
 
     def counts(self) -> dict[str, int]:

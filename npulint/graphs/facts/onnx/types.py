@@ -43,15 +43,15 @@ def facts(view: OnnxView) -> list[OnnxType]:
         if fresh and node.op != "Constant":
             place = (view.path, Span()) if node.op in ("placeholder", "initializer") else view.place(node)
             groups.setdefault((name, place), []).append(node)
-    found = [
+    onnx_types = [
         OnnxType(view.node_set(nodes, place), name=name, made_by=_maker(nodes[0]))
         for (name, place), nodes in groups.items()
     ]
     integers = [node for node in view.all() if node.op in _ARITHMETIC and dtype_of(node) == "int64" and _large(node)]
     if integers:
         place = view.place(integers[0])
-        found.append(OnnxType(view.node_set(integers, place), name="int64", made_by=integers[0].op))
-    return found
+        onnx_types.append(OnnxType(view.node_set(integers, place), name="int64", made_by=integers[0].op))
+    return onnx_types
 
 
 def _given(view: OnnxView) -> Iterable[Node]:

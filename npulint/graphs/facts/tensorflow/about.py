@@ -47,7 +47,7 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     placed = where.facts(placement)
     cuts = [fact for fact in placed if isinstance(fact, where.GraphCut)]
     counts = placement.counts
-    whole = TensorFlowGraph(
+    tensor_flow_graph = TensorFlowGraph(
         view.node_set([]),
         view.graph.form,
         framework="tensorflow",
@@ -68,4 +68,4 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
         host_nodes=counts["host"],
         unknown_nodes=counts["unknown"],
     )
-    return [whole, *placed]
+    return [tensor_flow_graph, *placed]

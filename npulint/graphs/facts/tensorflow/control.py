@@ -76,14 +76,14 @@ def _frames(flow: DataFlow, places: list[int]) -> list[str]:
 
 def _branches(flow: DataFlow, places: list[int]) -> list[str]:
     """The predicates of switches outside of loop conditions."""
-    found = []
+    nodes = []
     for place in places:
         node = flow.nodes[place]
         if node.op in ("Switch", "RefSwitch"):
             predicate = flow.producer(node, 1)
             if predicate is not None and not predicate.op.endswith("LoopCond"):
-                found.append(_before_identity(flow, predicate))
-    return [predicate.name for predicate in found if predicate.op not in _INITIALISING]
+                nodes.append(_before_identity(flow, predicate))
+    return [predicate.name for predicate in nodes if predicate.op not in _INITIALISING]
 
 
 def _before_identity(flow: DataFlow, node: Node) -> Node:

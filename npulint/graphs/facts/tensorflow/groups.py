@@ -98,16 +98,16 @@ def _fact(placement: GraphPlacement, name: str, kind: Family, group: _Group, who
 
 def _cut_reasons(placement: GraphPlacement) -> dict[str, set[str]]:
     """For each family that splits the graph, the reasons; such nodes are reported with the split."""
-    found: dict[str, set[str]] = {}
+    reasons: dict[str, set[str]] = {}
     for kind, places in placement.cuts().items():
-        found[kind] = {body.sinking.why[n] for body, n in places} & {UNLISTED, CALLS}
-    return found
+        reasons[kind] = {body.sinking.why[n] for body, n in places} & {UNLISTED, CALLS}
+    return reasons
 
 
 def _binding(placement: GraphPlacement) -> set[str]:
     """The families of the operators that other nodes are tied to."""
     bodies = [body.sinking for body in placement.bodies]
-    return {family(one.origin[n]) for one in bodies for n, why in one.why.items() if why == EDGE}
+    return {family(body.origin[n]) for body in bodies for n, why in body.why.items() if why == EDGE}
 
 
 def _explained_by_cut(body: PlacedBody, n: int, cut_reasons: dict[str, set[str]]) -> bool:

@@ -92,13 +92,13 @@ def _gives_text(node: Node) -> bool:
 
 def _joint(view: TensorFlowGraphView) -> list[Node]:
     """Group operators that initialise variables and an iterator together."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     for flow in view.flows:
         makers = flow.of_op.get("MakeIterator", ())
         if makers:
             stores = [place for op in sorted(_STORES) for place in flow.of_op.get(op, ())]
-            found += [flow.nodes[place] for place in sorted(_waiting(flow, makers) & _waiting(flow, stores))]
-    return found
+            nodes += [flow.nodes[place] for place in sorted(_waiting(flow, makers) & _waiting(flow, stores))]
+    return nodes
 
 
 def _waiting(flow: DataFlow, places: Iterable[int]) -> set[int]:
@@ -107,12 +107,12 @@ def _waiting(flow: DataFlow, places: Iterable[int]) -> set[int]:
     for place in flow.of_op.get("NoOp", ()):
         for inner in flow.controls[place]:
             outer.setdefault(inner, []).append(place)
-    found: set[int] = set()
+    waiting: set[int] = set()
     here = set(places)
     for _ in range(_GROUPS):
-        here = {group for place in here for group in outer.get(place, ())} - found
-        found |= here
-    return found
+        here = {group for place in here for group in outer.get(place, ())} - waiting
+        waiting |= here
+    return waiting
 
 
 def _captured(view: TensorFlowGraphView) -> list[Node]:

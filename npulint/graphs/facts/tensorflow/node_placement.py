@@ -101,15 +101,15 @@ class Placed:
     def _bound(self) -> dict[int, list[tuple[int, str]]]:
         """For each node the nodes that follow it to the host, with what the edge carries."""
         nodes = self.flow.nodes
-        found: dict[int, list[tuple[int, str]]] = {}
+        bound: dict[int, list[tuple[int, str]]] = {}
         for producer, user, tie in self._edges:
             if tie == STRING:
                 continue
             if tie == REF or not _exempt(nodes[producer], nodes[user]):
-                found.setdefault(producer, []).append((user, tie))
+                bound.setdefault(producer, []).append((user, tie))
             if tie == REF or _SIZED not in nodes[user].attrs:
-                found.setdefault(user, []).append((producer, tie))
-        return found
+                bound.setdefault(user, []).append((producer, tie))
+        return bound
 
 
 def _exempt(producer: Node, user: Node) -> bool:

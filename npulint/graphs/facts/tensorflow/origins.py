@@ -69,9 +69,9 @@ def _begins(flow: DataFlow, place: int) -> bool:
 
 def _origin(flow: DataFlow, place: int, found: dict[int, int]) -> int:
     node, taken = flow.nodes[place], flow.inputs[place]
-    known = _STARTS.get(node.op)
-    if known is not None:
-        return known
+    origin = _STARTS.get(node.op)
+    if origin is not None:
+        return origin
     if node.op in _FED:
         return DATA if declared_shape(node) else FED
     if node.op in _SHAPES:

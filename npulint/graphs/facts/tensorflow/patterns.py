@@ -59,9 +59,9 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
         shaped = _mask(flow, place)
         if shaped:
             masks.setdefault(shaped, []).append(node)
-    found = [_slow(view, group, nodes) for group, nodes in sorted(slow.items())]
-    dropouts = [NativeDropout(view.node_set(masks[one]), "native", noise_shape=one) for one in sorted(masks)]
-    return [*found, *dropouts]
+    slow_operators = [_slow(view, group, nodes) for group, nodes in sorted(slow.items())]
+    dropouts = [NativeDropout(view.node_set(masks[mask]), "native", noise_shape=mask) for mask in sorted(masks)]
+    return [*slow_operators, *dropouts]
 
 
 def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[DataFlow, int, Node]]) -> SlowOperator:

@@ -77,11 +77,11 @@ class PlacedBody:
 
     @cached_property
     def _anywhere(self) -> frozenset[int]:
-        found: set[int] = set()
+        anywhere: set[int] = set()
         for n in self.order:
-            if self.flow.nodes[n].op in _ANYWHERE and all(p in found for p in self.before[n]):
-                found.add(n)
-        return frozenset(found)
+            if self.flow.nodes[n].op in _ANYWHERE and all(p in anywhere for p in self.before[n]):
+                anywhere.add(n)
+        return frozenset(anywhere)
 
     @cached_property
     def whole(self) -> Cut:

@@ -88,23 +88,23 @@ class PlacementRules:
     def _holders(self, view: TensorFlowGraphView) -> dict[str, str]:
         """From each function that cannot run on the device to the operator type that causes it."""
         callers: dict[str, list[str]] = {}
-        found: dict[str, str] = {}
+        holders: dict[str, str] = {}
         for name, flow in view.functions.items():
             for node in flow.nodes:
                 if node.op not in _NEUTRAL and (self._type(node.op) or node.attrs.get(_WITHOUT) is True):
-                    found.setdefault(name, node.op)
+                    holders.setdefault(name, node.op)
                 if not makes_dataset(node):
                     for callee in (*run_by(flow, node), node.op):
                         if callee in view.functions:
                             callers.setdefault(callee, []).append(name)
-        queue = sorted(found)
+        queue = sorted(holders)
         while queue:
             name = queue.pop()
             for caller in callers.get(name, ()):
-                if caller not in found:
-                    found[caller] = found[name]
+                if caller not in holders:
+                    holders[caller] = holders[name]
                     queue.append(caller)
-        return found
+        return holders
 
 
 def functional(view: TensorFlowGraphView) -> bool:

@@ -127,15 +127,17 @@ def _batches(view: TensorFlowGraphView) -> list[OpenShape]:
         if shapes is not None:
             worst: Shape = max(shapes, key=lambda one: ("", BATCH, INNER, RANK).index(unknown(one)), default=[])
             open_.setdefault(unknown(worst), []).append((node, worst))
-    found = []
+    open_shapes = []
     shown: tuple[Dims, ...] = (INNER, RANK, BATCH)
     for dims in shown:
         if nexts := open_.get(dims):
             makers = _makers(view, padded=dims == INNER)
             name = ("padded_batch" if dims == INNER else "batch") if makers else "iterator"
             nodes = makers or [node for node, _ in nexts]
-            found.append(OpenShape(view.node_set(nodes), name, dims=dims, shape=_shapes(nexts), ops=op_counts(nodes)))
-    return found
+            open_shapes.append(
+                OpenShape(view.node_set(nodes), name, dims=dims, shape=_shapes(nexts), ops=op_counts(nodes))
+            )
+    return open_shapes
 
 
 def _makers(view: TensorFlowGraphView, padded: bool) -> list[Node]:
@@ -174,17 +176,17 @@ def _results(view: TensorFlowGraphView) -> list[OpenShape | DynamicTopK]:
                 top_k.setdefault(origin, []).append((node, maker))
             elif group := _cause(flow, place, known):
                 groups.setdefault(group, []).append(node)
-    found: list[OpenShape | DynamicTopK] = [
+    results: list[OpenShape | DynamicTopK] = [
         OpenShape(view.node_set(nodes), name, dims=INNER, shape="", ops=op_counts(nodes))
         for name, nodes in sorted(groups.items())
     ]
     for origin, pairs in sorted(top_k.items()):
         if origin != "constant":
             makers = ", ".join(dict.fromkeys(f"`{maker}`" for _, maker in pairs[:_LISTED] if maker))
-            found.append(
+            results.append(
                 DynamicTopK(view.node_set([node for node, _ in pairs]), pairs[0][0].op, k=origin, maker=makers)
             )
-    return found
+    return results
 
 
 def _open(node: Node) -> bool:

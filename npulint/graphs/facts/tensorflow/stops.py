@@ -10,4 +10,4 @@ from npulint.graphs.facts.tensorflow.view import TensorFlowGraphView
 def facts(graph: Graph, view: TensorFlowGraphView) -> list[GraphStop]:
     """One fact per node that says so."""
     nodes = [node for body in graph.bodies for node in body.nodes if node.op == STOP]
-    return [one for node in nodes if (one := stop_at(node, view.node_set([node]))) is not None]
+    return [graph_stop for node in nodes if (graph_stop := stop_at(node, view.node_set([node]))) is not None]

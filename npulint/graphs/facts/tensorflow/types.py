@@ -88,9 +88,9 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
             computing += 1
             if kind in _WIDE or kind == "int64" or (kind == "uint8" and node.op in _WRAPS):
                 wide.setdefault(kind, []).append(node)
-    found = [_half_fact(view, *key, pairs) for key, pairs in sorted(half.items())]
+    half_operators = [_half_fact(view, *key, pairs) for key, pairs in sorted(half.items())]
     slow = [_type_fact(view, kind, nodes, computing) for kind, nodes in sorted(wide.items())]
-    return [*found, *slow, *_training(view)]
+    return [*half_operators, *slow, *_training(view)]
 
 
 def _half(flow: DataFlow, place: int, node: Node) -> list[tuple[_Group, int | None]]:
@@ -105,9 +105,9 @@ def _half(flow: DataFlow, place: int, node: Node) -> list[tuple[_Group, int | No
     if node.op in _MOMENTS:
         return [("moments", None)]
     if node.op in ("Add", "AddV2", "Maximum") and _guards(flow, place, node.op):
-        zeros = (one for one in _operands(flow, place) if constant(flow, one) == 0)
-        return [("zero_guard", None)] if any(_written(flow, one) for one in zeros) else []
-    if node.op == "Mul" and any(_infinite(constant(flow, one)) for one in _operands(flow, place)):
+        zeros = (operand for operand in _operands(flow, place) if constant(flow, operand) == 0)
+        return [("zero_guard", None)] if any(_written(flow, zero) for zero in zeros) else []
+    if node.op == "Mul" and any(_infinite(constant(flow, operand)) for operand in _operands(flow, place)):
         return [("infinite", None)]
     return []
 
@@ -190,7 +190,7 @@ def _scaled(view: TensorFlowGraphView) -> bool:
         ):
             return True
         if node.op == "Mul" and type_of(node) in ("float16", "float32") and not is_gradient(node):
-            factors = [constant(flow, one) for one in _operands(flow, place)]
+            factors = [constant(flow, operand) for operand in _operands(flow, place)]
             if any(isinstance(factor, float) and _scales(factor) for factor in factors):
                 return True
     return False

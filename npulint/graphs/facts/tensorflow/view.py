@@ -112,12 +112,12 @@ class TensorFlowGraphView:
 
     def _places(self, nodes: Sequence[Node]) -> list[Place]:
         """The first places in the project's code that create some of these nodes."""
-        found: dict[Place, None] = {}
+        places: dict[Place, None] = {}
         for node in nodes:
-            if self._context is not None and node.frames and len(found) < _PLACES:
+            if self._context is not None and node.frames and len(places) < _PLACES:
                 path, span = place_of(node, self._context, "")
-                found |= {(path, span): None} if path else {}
-        return list(found)
+                places |= {(path, span): None} if path else {}
+        return list(places)
 
 
 def _listed(nodes: Iterable[Node]) -> str:

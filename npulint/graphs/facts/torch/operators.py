@@ -190,12 +190,12 @@ class Operators:
     @cached_property
     def _detached(self) -> frozenset[int]:
         """The nodes whose inputs are all detached from the gradient."""
-        found: set[int] = set()
+        detached: set[int] = set()
         for body in self.view.graph.bodies:
             cut = {node.name for node in body.nodes if base_of(node.op) in _CUTS}
             takes = ((node, [text.partition(":")[0] for text in node.inputs]) for node in body.nodes if cut)
-            found.update(id(node) for node, names in takes if names and cut.issuperset(names))
-        return frozenset(found)
+            detached.update(id(node) for node, names in takes if names and cut.issuperset(names))
+        return frozenset(detached)
 
     def _word(self, node: Node, found: Verdict, layouts: frozenset[str]) -> tuple[VerdictWord, _Cause]:
         """The verdict for this node, and the cause if it is an error."""
@@ -213,14 +213,25 @@ class Operators:
     def _imported(self) -> frozenset[str]:
         """The packages that the project's code imports."""
         modules = self.view.context.project.modules.values()
-        return frozenset(one.module.partition(".")[0] for module in modules for one in module.code.imports)
+        return frozenset(
+            import_record.module.partition(".")[0] for module in modules for import_record in module.code.imports
+        )
 
     def facts(self) -> list[TorchOperator]:
         """One fact ``torch_op`` per operator, verdict, phase and place."""
         groups: dict[tuple[object, ...], list[JudgedOperator]] = {}
-        for one in self.judged:
-            key = (one.place, one.node.op, one.node.phase, one.word, one.cause, one.computed, one.backward, one.lost)
-            groups.setdefault(key, []).append(one)
+        for judged_operator in self.judged:
+            key = (
+                judged_operator.place,
+                judged_operator.node.op,
+                judged_operator.node.phase,
+                judged_operator.word,
+                judged_operator.cause,
+                judged_operator.computed,
+                judged_operator.backward,
+                judged_operator.lost,
+            )
+            groups.setdefault(key, []).append(judged_operator)
         return [
             TorchOperator(
                 node_set([one.node for one in group], group[0].place), base_of(group[0].node.op), group[0], self
@@ -236,28 +247,30 @@ class Operators:
     def _gradients(self) -> frozenset[tuple[Place, str]]:
         """For each place the gradient operators of forward operators that run on the CPU."""
         return frozenset(
-            (one.place, base_of(f"aten.{name}"))
-            for one in self.judged
-            if one.computed and one.node.phase != "backward"
-            for name in one.verdict.backward
+            (judged_operator.place, base_of(f"aten.{name}"))
+            for judged_operator in self.judged
+            if judged_operator.computed and judged_operator.node.phase != "backward"
+            for name in judged_operator.verdict.backward
         )
 
     def fallen(self) -> frozenset[Place]:
         """The places where an operator runs on the CPU."""
-        return frozenset(one.place for one in self.judged if one.computed)
+        return frozenset(judged_operator.place for judged_operator in self.judged if judged_operator.computed)
 
     def counts(self) -> dict[str, int]:
         """The number of nodes by verdict."""
         found = dict.fromkeys(("npu", "decomposes", "cpu", "error", "custom", "unknown"), 0)
-        for one in self.judged:
-            word = {"npu_out": "npu", "generic": "decomposes", "cpu_out": "cpu"}.get(one.word, one.word)
-            found["cpu" if one.computed else word] += 1
+        for judged_operator in self.judged:
+            word = {"npu_out": "npu", "generic": "decomposes", "cpu_out": "cpu"}.get(
+                judged_operator.word, judged_operator.word
+            )
+            found["cpu" if judged_operator.computed else word] += 1
         return found
 
 
 def operators_of(facts: Iterable[Fact]) -> Operators | None:
     """The operators of a graph, from its facts; None without any."""
-    return next((one._operators for one in facts if isinstance(one, TorchOperator)), None)
+    return next((fact._operators for fact in facts if isinstance(fact, TorchOperator)), None)
 
 
 def _meant(node: Node) -> str:

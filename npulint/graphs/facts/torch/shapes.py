@@ -69,7 +69,7 @@ def _from_values(view: TorchGraphView) -> list[OpenDimension]:
             name,
             "values",
             ", ".join(dims[:_LISTED]),
-            max((spread[one] for one in dims), default=1) - 1,
+            max((spread[dim] for dim in dims), default=1) - 1,
             inside(nodes),
         )
         for (name, place, _), (nodes, dims) in groups.items()
@@ -99,8 +99,8 @@ def _sizes(node: Node) -> set[str]:
 
 def _spread(view: TorchGraphView) -> dict[str, int]:
     """For each symbol of a size that depends on values, the number of nodes that have it."""
-    found: dict[str, int] = {}
+    spread: dict[str, int] = {}
     for node in view.all():
         for symbol in _sizes(node):
-            found[symbol] = found.get(symbol, 0) + 1
-    return found
+            spread[symbol] = spread.get(symbol, 0) + 1
+    return spread

@@ -17,8 +17,10 @@ def facts(view: TorchGraphView) -> list[GraphStop]:
     """One fact per node that says so, and per place with a matrix product or convolution in float64, for which no chip
     has a kernel: the fake NPU computes it."""
     nodes = [node for body in view.graph.bodies for node in body.nodes if node.op == STOP]
-    found = [one for node in nodes if (one := stop_at(node, node_set([node], view.place(node)))) is not None]
-    return found + (_double(view) if view.live else [])
+    graph_stops = [
+        graph_stop for node in nodes if (graph_stop := stop_at(node, node_set([node], view.place(node)))) is not None
+    ]
+    return graph_stops + (_double(view) if view.live else [])
 
 
 def _double(view: TorchGraphView) -> list[GraphStop]:

@@ -37,13 +37,13 @@ class SlowType(GraphFact, eq=False, dict=True):
 
 def facts(view: TorchGraphView) -> list[SlowType]:
     """One fact per place that introduces float64 or complex, and one per graph for int64 arithmetic."""
-    found: list[SlowType] = []
+    slow_types: list[SlowType] = []
     nodes = [node for node in view.all() if _type(node)]
     for name in ("float64", "complex"):
         having = [node for node in nodes if _type(node) == name]
         if having:
-            found += _brought_in(view, name, having, _share(having, nodes))
-    return [*found, *_integers(view, nodes)]
+            slow_types += _brought_in(view, name, having, _share(having, nodes))
+    return [*slow_types, *_integers(view, nodes)]
 
 
 def _brought_in(view: TorchGraphView, name: str, having: list[Node], share: int) -> list[SlowType]:

@@ -56,10 +56,10 @@ class _Builder:
         """Add a graph. `outer` says which nodes make the values of the graphs around it."""
         makers = ChainMap[str, str]() if outer is None else outer.new_child()
         constants = graph.get("initializer", ())
-        initialized = {one.get("name", "") for one in constants}
+        initialized = {constant.get("name", "") for constant in constants}
         inputs = [one for one in graph.get("input", ()) if one.get("name", "") not in initialized]
         given = [Node(one.get("name", ""), INPUT, attrs={"kind": "user_input", **_typed(one)}) for one in inputs]
-        given += [Node(one.get("name", ""), INITIALIZER, attrs=_tensor_attrs(one)) for one in constants]
+        given += [Node(constant.get("name", ""), INITIALIZER, attrs=_tensor_attrs(constant)) for constant in constants]
         types = {one.get("name", ""): _typed(one) for part in ("value_info", "output") for one in graph.get(part, ())}
         self._tally.kept(sum(weight(node.attrs) for node in given))
         makers.update((node.name, node.name) for node in given)
@@ -82,18 +82,18 @@ class _Builder:
         given: list[Node],
         types: dict[str, dict[str, Any]],
     ) -> None:
-        found, nested = list(given), list[tuple[str, str, Message]]()
+        nodes, nested = list(given), list[tuple[str, str, Message]]()
         taken = {node.name for node in given}
         for message in messages:
             own = _name(message, taken)
             taken.add(own)
-            found.append(self._node(own, message, makers, types))
+            nodes.append(self._node(own, message, makers, types))
             for place, output in enumerate(message.get("output", ())):
                 if output:
                     makers[output] = f"{own}:{place}" if place else own
             for one in message.get("attribute", ()):
                 nested += [(own, one.get("name", ""), inner) for inner in _graphs(one)]
-        self.bodies.append(Body(name, found, serves))
+        self.bodies.append(Body(name, nodes, serves))
         for own, attribute, inner in nested:
             self.body(f"{name}/{own}/{attribute}", f"{name}/{own}", inner, makers)
 
@@ -103,7 +103,7 @@ class _Builder:
         outputs = message.get("output", ())
         attrs: dict[str, Any] = {"arguments": _arguments(message.get("attribute", ()))}
         attrs["outputs"] = sum(map(bool, outputs))
-        made = [types.get(one, {}) for one in outputs]
+        made = [types.get(output, {}) for output in outputs]
         if any(made):
             attrs["dtypes"] = [one.get("dtypes", [""])[0] for one in made]
             attrs["shapes"] = [one.get("shapes", [None])[0] for one in made]
@@ -132,18 +132,18 @@ def _graphs(attribute: Message) -> Iterable[Message]:
 
 def _arguments(attributes: Iterable[Message]) -> dict[str, Any]:
     """The attributes of a node by name: numbers, texts, lists of them, and descriptions of tensors."""
-    found: dict[str, Any] = {}
-    for one in attributes:
-        value = next((one[key] for key in _SINGLE if key in one), None)
+    arguments: dict[str, Any] = {}
+    for attribute in attributes:
+        value = next((attribute[key] for key in _SINGLE if key in attribute), None)
         if value is None:
-            value = next((one[key] for key in _LISTS if one.get(key)), None)
-        if value is None and "t" in one:
-            value = _tensor(one["t"])
-        if value is None and one.get("type") == _INTEGER:
+            value = next((attribute[key] for key in _LISTS if attribute.get(key)), None)
+        if value is None and "t" in attribute:
+            value = _tensor(attribute["t"])
+        if value is None and attribute.get("type") == _INTEGER:
             value = 0  # some writers leave out zeros
         if value is not None:
-            found[one.get("name", "")] = value
-    return found
+            arguments[attribute.get("name", "")] = value
+    return arguments
 
 
 def _tensor(message: Message) -> dict[str, Any]:

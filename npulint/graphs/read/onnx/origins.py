@@ -29,6 +29,8 @@ class Origins:
         text = node.get("doc_string", "")
         if text and text not in self._calls:
             matches = list(_CALL.finditer(text))[:LIMIT]
-            frames = [NodeFrame(one["path"].strip(), int(one["line"]), one["function"]) for one in reversed(matches)]
+            frames = [
+                NodeFrame(match["path"].strip(), int(match["line"]), match["function"]) for match in reversed(matches)
+            ]
             self._calls[text] = kept(frames)
         return self._calls[text] if text else ()

@@ -42,19 +42,19 @@ def read_text(location: str, content: bytes | None = None) -> Graph:
 def _message(name: str, entries: Entries, line: int, tally: Tally) -> Message:
     """The fields of a message. Raises `ValueError` for a malformed one."""
     known = {kind.name: kind for kind in MESSAGES[name].values()}
-    found: Message = {}
+    message: Message = {}
     if name == "Node":
         tally.node(0, 0)
-        found[LINE] = line
+        message[LINE] = line
     for key, raw in entries:
         kind = known.get(key)
         if kind is None or kind.of == "enum":  # written as words, and zeros are not left out here
             continue
         if not kind.repeated:
-            found[key] = _value(kind, raw)
-        elif kind.of in MESSAGES or kind.of == "text" or len(found.get(key, ())) < most(name, key):
-            found.setdefault(key, []).append(_value(kind, raw))
-    return found
+            message[key] = _value(kind, raw)
+        elif kind.of in MESSAGES or kind.of == "text" or len(message.get(key, ())) < most(name, key):
+            message.setdefault(key, []).append(_value(kind, raw))
+    return message
 
 
 def _value(kind: Kind, raw: Any) -> Any:

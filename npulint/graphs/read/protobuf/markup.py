@@ -179,8 +179,8 @@ class Markup:
         """The next offset that is not blank, in a comment, or a separator."""
         space = _BLANK if separators else _SPACE
         while True:
-            found = space.match(self._data, at)
-            at = at if found is None else found.end()
+            match = space.match(self._data, at)
+            at = at if match is None else match.end()
             if self._data[at : at + 1] != b"#":
                 return at
             at = self._data.find(b"\n", at)

@@ -35,7 +35,7 @@ def _graph(form: str, source: Source) -> Graph:
     whole = (0, source.size)
     if form == "saved_model":
         spans = [field for field in fields(source, *whole, tally) if field.number == 2 and field.wire == LENGTH]
-        metas = [meta_graph(source, one.start, one.stop, tally) for one in spans]
+        metas = [meta_graph(source, span.start, span.stop, tally) for span in spans]
         if not metas:
             raise GraphError("not-a-graph", "a SavedModel without graphs")
         meta = chosen(metas)

@@ -44,9 +44,9 @@ def meta_graph(source: Source, start: int, stop: int, tally: Tally) -> MetaGraph
 def chosen(graphs: list[MetaGraph]) -> MetaGraph:
     """Of the graphs of a SavedModel the one for training, else for serving, else the first."""
     for tag in ("train", "serve"):
-        for one in graphs:
-            if tag in one.tags:
-                return one
+        for graph in graphs:
+            if tag in graph.tags:
+                return graph
     return graphs[0]
 
 

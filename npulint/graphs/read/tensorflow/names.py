@@ -10,12 +10,12 @@ from npulint.facts.graph import Body
 def distinct(functions: list[Body]) -> list[Body]:
     """The functions of a graph; a duplicate name is replaced by a new one, which nothing calls."""
     taken: set[str] = set()
-    found = []
+    bodies = []
     for body in functions:
         name, count = body.name, 1
         while not name or name in taken:
             count += 1
             name = f"{body.name}#{count}"
         taken.add(name)
-        found.append(body if name == body.name else msgspec.structs.replace(body, name=name))
-    return found
+        bodies.append(body if name == body.name else msgspec.structs.replace(body, name=name))
+    return bodies

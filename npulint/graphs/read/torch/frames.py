@@ -30,22 +30,26 @@ class Traces:
 
     def frames(self, text: str) -> tuple[NodeFrame, ...]:
         """The source locations in a stack trace, innermost last, without those in PyTorch and in generated code."""
-        found = self._known.get(text)
-        if found is None:
-            found = self._known[text] = frames(text)
-        return found
+        node_frames = self._known.get(text)
+        if node_frames is None:
+            node_frames = self._known[text] = frames(text)
+        return node_frames
 
 
 def frames(text: str) -> tuple[NodeFrame, ...]:
     """See `Traces.frames`."""
-    found = []
+    node_frames = []
     for match in _LINE.finditer(text[-_TEXT:]):
         path = match["path"] or match["fx_path"]
         line = int(match["line"] or match["fx_line"])
-        found.append(NodeFrame(path, line, (match["function"] or match["fx_function"] or "").strip()[:256]))
-    return kept(found)
+        node_frames.append(NodeFrame(path, line, (match["function"] or match["fx_function"] or "").strip()[:256]))
+    return kept(node_frames)
 
 
 def kept(found: list[NodeFrame]) -> tuple[NodeFrame, ...]:
     """The relevant frames: the innermost ones outside PyTorch itself."""
-    return tuple([one for one in found if len(one.path) <= _PATH and not _OWN.search(one.path)][-LIMIT:])
+    return tuple(
+        [node_frame for node_frame in found if len(node_frame.path) <= _PATH and not _OWN.search(node_frame.path)][
+            -LIMIT:
+        ]
+    )

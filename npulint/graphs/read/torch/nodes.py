@@ -154,16 +154,16 @@ class _Nodes:
     def _outputs(self, names: list[str]) -> dict[str, Any]:
         if not names:
             return {}
-        known = [self.record.tensor_values.get(name) for name in names]
+        tensor_metas = [self.record.tensor_values.get(name) for name in names]
         attrs: dict[str, Any] = {
-            "dtypes": [UNKNOWN if meta is None else ELEMENT_TYPES.get(meta.dtype, UNKNOWN) for meta in known],
-            "shapes": [None if meta is None else self._shape(meta) for meta in known],
+            "dtypes": [UNKNOWN if meta is None else ELEMENT_TYPES.get(meta.dtype, UNKNOWN) for meta in tensor_metas],
+            "shapes": [None if meta is None else self._shape(meta) for meta in tensor_metas],
         }
-        if any(meta is not None and meta.layout != _STRIDED for meta in known):
-            attrs["layouts"] = [UNKNOWN if meta is None else LAYOUTS.get(meta.layout, UNKNOWN) for meta in known]
-        if any(meta is not None and meta.requires_grad for meta in known):
+        if any(meta is not None and meta.layout != _STRIDED for meta in tensor_metas):
+            attrs["layouts"] = [UNKNOWN if meta is None else LAYOUTS.get(meta.layout, UNKNOWN) for meta in tensor_metas]
+        if any(meta is not None and meta.requires_grad for meta in tensor_metas):
             attrs["requires_grad"] = True
-        devices = [meta.device.type[:_TEXT] for meta in known if meta is not None and meta.device is not UNSET]
+        devices = [meta.device.type[:_TEXT] for meta in tensor_metas if meta is not None and meta.device is not UNSET]
         if devices and devices[0] != "cpu":
             attrs["device"] = devices[0]
         return attrs
@@ -174,7 +174,7 @@ class _Nodes:
 
 def _flat(operation: Operation) -> Iterator[tuple[str, Argument]]:
     """The arguments by name; those in a dictionary by its keys."""
-    queue = [(one.name, one.arg, 0) for one in reversed(operation.inputs)]
+    queue = [(named_argument.name, named_argument.arg, 0) for named_argument in reversed(operation.inputs)]
     while queue:
         name, argument, depth = queue.pop()
         yield name, argument
@@ -187,13 +187,13 @@ def _tensors(argument: Argument) -> Iterator[str]:
     if argument.as_tensor is not UNSET:
         yield argument.as_tensor.name
     elif argument.as_tensors is not UNSET:
-        yield from (one.name for one in argument.as_tensors)
+        yield from (as_tensor.name for as_tensor in argument.as_tensors)
     elif argument.as_optional_tensors is not UNSET:
         yield from filter(None, map(_optional, argument.as_optional_tensors))
     elif argument.as_optional_tensor is not UNSET:
         yield from filter(None, [_optional(argument.as_optional_tensor)])
     elif argument.as_nested_tensors is not UNSET:
-        yield from (one.name for part in argument.as_nested_tensors for one in part)
+        yield from (named.name for part in argument.as_nested_tensors for named in part)
     elif argument.as_custom_obj is not UNSET:
         yield argument.as_custom_obj.name
     elif argument.as_token is not UNSET:
@@ -208,9 +208,9 @@ def _optional(tensor: OptionalTensor) -> str:
 
 def _symbols(argument: Argument) -> Iterator[str]:
     """The names of the nodes whose numbers an argument contains."""
-    for one in (argument.as_sym_int, argument.as_sym_bool, argument.as_sym_float):
-        if one is not UNSET and one.as_name is not UNSET:
-            yield one.as_name
+    for sym_argument in (argument.as_sym_int, argument.as_sym_bool, argument.as_sym_float):
+        if sym_argument is not UNSET and sym_argument.as_name is not UNSET:
+            yield sym_argument.as_name
     for several in (argument.as_sym_ints, argument.as_sym_bools, argument.as_sym_floats):
         if several is not UNSET:
             yield from (one.as_name for one in several if one.as_name is not UNSET)
@@ -241,10 +241,10 @@ def _value(argument: Argument) -> Any:
 def _several(argument: Argument) -> Any:
     for values in (argument.as_ints, argument.as_floats, argument.as_bools, argument.as_strings):
         if values is not UNSET:
-            return [small(one) for one in values[:_LIST]]
-    for one in (argument.as_sym_int, argument.as_sym_bool, argument.as_sym_float):
-        if one is not UNSET:
-            return _number(one)
+            return [small(value) for value in values[:_LIST]]
+    for sym_argument in (argument.as_sym_int, argument.as_sym_bool, argument.as_sym_float):
+        if sym_argument is not UNSET:
+            return _number(sym_argument)
     for several in (argument.as_sym_ints, argument.as_sym_bools, argument.as_sym_floats):
         if several is not UNSET:
             return [_number(one) for one in several[:_LIST]]

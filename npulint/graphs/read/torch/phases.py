@@ -36,5 +36,5 @@ def _ancestors(nodes: list[Node], names: Iterable[str]) -> set[str]:
         name = queue.pop()
         if name not in seen and name in takes:
             seen.add(name)
-            queue += [one.partition(":")[0] for one in takes[name]]
+            queue += [take.partition(":")[0] for take in takes[name]]
     return seen

@@ -49,23 +49,30 @@ def read_recorded(location: str, content: bytes | None = None) -> Graph:
         except TooLargeError:
             raise GraphError("graph-too-large", f"more than {LIMIT} bytes") from None
     try:
-        found = _DECODER.decode(content)
+        recording = _DECODER.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise GraphError("graph-damaged", str(error)) from None
-    if found.npulint_recorded_step != FORMAT:
-        raise GraphError("graph-damaged", f"npulint_recorded_step {found.npulint_recorded_step}")
-    return Graph(f"live_{found.framework}", [Body("", _nodes(found.nodes))], found.version)
+    if recording.npulint_recorded_step != FORMAT:
+        raise GraphError("graph-damaged", f"npulint_recorded_step {recording.npulint_recorded_step}")
+    return Graph(f"live_{recording.framework}", [Body("", _nodes(recording.nodes))], recording.version)
 
 
 def _nodes(records: list[RecordedNode]) -> list[Node]:
     names = NodeNames()
     return [
-        Node(names.of(one.op), one.op, attrs=one.attrs, frames=one.frames, phase=one.phase, count=one.count)
-        for one in records
+        Node(
+            names.of(record.op),
+            record.op,
+            attrs=record.attrs,
+            frames=record.frames,
+            phase=record.phase,
+            count=record.count,
+        )
+        for record in records
     ]
 
 
 def written(graph: Graph) -> bytes:
     """A recorded graph as the content of such a file."""
-    nodes = [RecordedNode(one.op, one.frames, one.phase, one.count, one.attrs) for one in graph.bodies[0].nodes]
+    nodes = [RecordedNode(node.op, node.frames, node.phase, node.count, node.attrs) for node in graph.bodies[0].nodes]
     return msgspec.json.encode(Recording(FORMAT, graph.version, nodes))

@@ -15,21 +15,21 @@ _GRADIENTS = ("gradient_to_parameter", "gradient_to_user_input")
 def input_kinds(signature: Signature) -> dict[str, dict[str, str]]:
     """Attributes by input name: its ``kind`` (parameter, buffer, user_input, tensor_constant, custom_obj …) and, where
     it has one, its name in the model as ``target``."""
-    found = {}
+    kinds = {}
     for kind, spec in _each(signature.input_specs):
         target = spec.parameter_name or spec.buffer_name or spec.tensor_constant_name or spec.custom_obj_name
-        found[_name(spec)] = {"kind": kind} | ({"target": target[:256]} if target else {})
-    found |= {name: {"kind": "parameter", "target": to} for name, to in signature.inputs_to_parameters.items()}
-    found |= {name: {"kind": "buffer", "target": to} for name, to in signature.inputs_to_buffers.items()}
-    found |= {name: {"kind": "user_input"} for name in signature.user_inputs if isinstance(name, str)}
+        kinds[_name(spec)] = {"kind": kind} | ({"target": target[:256]} if target else {})
+    kinds |= {name: {"kind": "parameter", "target": to} for name, to in signature.inputs_to_parameters.items()}
+    kinds |= {name: {"kind": "buffer", "target": to} for name, to in signature.inputs_to_buffers.items()}
+    kinds |= {name: {"kind": "user_input"} for name in signature.user_inputs if isinstance(name, str)}
     mutated = {spec.buffer_name or spec.parameter_name for kind, spec in _each(signature.output_specs) if "mut" in kind}
     mutated |= set(signature.buffers_to_mutate.values())
     mutated.discard("")
     changed = {spec.user_input_name for kind, spec in _each(signature.output_specs) if kind == "user_input_mutation"}
-    for name, attributes in found.items():
+    for name, attributes in kinds.items():
         if name in changed or attributes.get("target", "") in mutated:
             attributes["mutated"] = "yes"
-    return found
+    return kinds
 
 
 def counts(signature: Signature) -> dict[str, int]:
@@ -73,8 +73,8 @@ def first_output(signature: Signature) -> str:
 
 
 def _each(specs: list[dict[str, Spec]]) -> Iterator[tuple[str, Spec]]:
-    for one in specs:
-        yield from one.items()
+    for spec in specs:
+        yield from spec.items()
 
 
 def _name(spec: Spec) -> str:
@@ -83,9 +83,9 @@ def _name(spec: Spec) -> str:
 
 
 def _of_value(value: SpecValue) -> str:
-    for one in (value.as_tensor, value.as_custom_obj):
-        if one is not UNSET:
-            return one.name
+    for named in (value.as_tensor, value.as_custom_obj):
+        if named is not UNSET:
+            return named.name
     for symbol in (value.as_sym_int, value.as_sym_float, value.as_sym_bool):
         if symbol is not UNSET and symbol.as_name is not UNSET:
             return symbol.as_name

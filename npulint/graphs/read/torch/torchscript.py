@@ -100,13 +100,13 @@ def _bodies(found: dict[str, Content], callers: dict[str, tuple[str, ScriptCalle
 
 def _chain(name: str, callers: dict[str, tuple[str, ScriptCallee]]) -> tuple[NodeFrame, ...]:
     """The source locations of the callers of a function, outermost first."""
-    found: tuple[NodeFrame, ...] = ()
+    node_frames: tuple[NodeFrame, ...] = ()
     for _ in range(_CHAIN):
         if name not in callers:
             break
         name, use = callers[name]
-        found = use.frames + found
-    return kept(list(found))
+        node_frames = use.frames + node_frames
+    return kept(list(node_frames))
 
 
 def _within(node: Node, around: tuple[NodeFrame, ...]) -> Node:

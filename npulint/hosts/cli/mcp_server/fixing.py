@@ -39,14 +39,14 @@ def _told(fixes: FixResult, settings: Settings) -> Iterator[str]:
     lang = settings.language()
     yield say(lang, "agent.quoted")
     yield count(lang, "mcp.fixed", len(fixes.fixed))
-    yield from (f"{one.code} {one.name} @ {quoted(one.path, PATH)}:{one.line}" for one in fixes.fixed[:_LISTED])
+    yield from (f"{fix.code} {fix.name} @ {quoted(fix.path, PATH)}:{fix.line}" for fix in fixes.fixed[:_LISTED])
     if len(fixes.fixed) > _LISTED:
         yield say(lang, "mcp.more", n=len(fixes.fixed) - _LISTED)
     if fixes.refused:
         yield say(lang, "mcp.refused")
-    for one in fixes.refused[:_LISTED]:
-        place = f"{quoted(one.path, PATH)}:{one.line}"
-        yield f"{one.code} {one.name} @ {place} {quoted(why(one, lang))}"
+    for refusal in fixes.refused[:_LISTED]:
+        place = f"{quoted(refusal.path, PATH)}:{refusal.line}"
+        yield f"{refusal.code} {refusal.name} @ {place} {quoted(why(refusal, lang))}"
     unsafe = 0 if settings.unsafe_fixes else fixable(fixes.result.findings)["unsafe"]
     if unsafe:
         yield count(lang, "mcp.unsafe", unsafe)

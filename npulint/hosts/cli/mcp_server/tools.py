@@ -128,7 +128,9 @@ class Tools:
         """A page of the findings below the root; the first one begins with the counts."""
         from npulint.fix.finding_edits import with_edits
 
-        inside = [one for one in result.findings if self.root.contains(os.path.join(self.root.folder, one.path))]
+        inside = [
+            finding for finding in result.findings if self.root.contains(os.path.join(self.root.folder, finding.path))
+        ]
         result = with_edits(msgspec.structs.replace(result, findings=inside), settings)
         view = ReportView(
             lang=self.lang,

@@ -94,6 +94,6 @@ def _words(hint: Any) -> Values:
     if get_origin(hint) is Literal:
         return frozenset(map(str, get_args(hint)))
     if get_origin(hint) in (Union, types.UnionType):
-        parts = [_words(one) for one in get_args(hint) if one is not type(None)]
+        parts = [_words(get_arg) for get_arg in get_args(hint) if get_arg is not type(None)]
         return frozenset().union(*parts) if all(parts) else ANY
     return ANY

@@ -153,14 +153,16 @@ def sorted_items(m: Machine, content: Items, arguments: Arguments, in_any_order:
     if key.single != Const(None):
         keys = tuple(m.call(key, Arguments([item])) for item in content.items)
     try:
-        plain = [hosted(one, m.heap) for one in keys]
+        plain = [hosted(value, m.heap) for value in keys]
         order = sorted(range(len(plain)), key=lambda index: plain[index], reverse=reverse)  # type: ignore[arg-type,return-value]
     except Unhosted:
         m.may_throw("TypeError")
         compared = [
             value
             for value in keys
-            if any(isinstance(one, Obj) and one.kind == "instance" for one in value.alternatives)
+            if any(
+                isinstance(alternative, Obj) and alternative.kind == "instance" for alternative in value.alternatives
+            )
         ]
         if compared:
             m.unseen("", compared)

@@ -168,7 +168,7 @@ def known_or_open(m: Machine, of_known: Callable[[], Value], arguments: Argument
         called = [
             value
             for value in arguments.all()
-            if any(isinstance(one, Obj) and one.kind in _CALLABLE for one in value.alternatives)
+            if any(isinstance(alternative, Obj) and alternative.kind in _CALLABLE for alternative in value.alternatives)
         ]
         if called:
             m.unseen("", called)
@@ -238,9 +238,9 @@ def _maybe_better(
     reached: ast.cmpop = ast.GtE() if isinstance(operator, ast.Gt) else ast.LtE()
     for mine, other, strict in ((item, best, operator), (best, item, reached)):
         alternatives = tuple(
-            one
-            for one in mine.alternatives
-            if truth(m, expressions.compare(m, strict, Value((one,)), other)) is not False
+            alternative
+            for alternative in mine.alternatives
+            if truth(m, expressions.compare(m, strict, Value((alternative,)), other)) is not False
         )
         if alternatives or mine.is_open:
             kept.append(mine.of(alternatives))
@@ -313,10 +313,10 @@ def _dict(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _sorted(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    one = _first(arguments).single
+    obj = _first(arguments).single
     content = _sortable(m, _first(arguments))
     content = containers.sorted_items(
-        m, content, arguments, isinstance(one, Obj) and one.kind in ("set", "dict", "view")
+        m, content, arguments, isinstance(obj, Obj) and obj.kind in ("set", "dict", "view")
     )
     return items.sequence_of(m, "list", content, site)
 
@@ -469,9 +469,9 @@ def _zip(m: Machine, name: str, arguments: Arguments, consume: Callable[[Value],
 
 def _next_or(m: Machine, source: Value, end: Value) -> Value:
     """The next item of an iterator, or `end`; unknown where it may be either."""
-    one = source.single
-    if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
-        return iterators.next_item(m, one, end)
+    obj = source.single
+    if isinstance(obj, Obj) and obj.kind in ("generator", "lazy"):
+        return iterators.next_item(m, obj, end)
     return UNKNOWN
 
 
@@ -522,33 +522,33 @@ def _quantified(stop: bool) -> Function:
 
 
 def _next(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    one = _first(arguments).single
+    obj = _first(arguments).single
     default = arguments.get(1)
-    if isinstance(one, Obj) and one.kind == "instance":
-        method = m.class_attribute(one, "__next__")
+    if isinstance(obj, Obj) and obj.kind == "instance":
+        method = m.class_attribute(obj, "__next__")
         if method is not None and default is not None:
             return value_unless(m, lambda: m.call(method, Arguments()), "StopIteration", default)
         if method is not None:
             return m.call(method, Arguments())
-    if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
-        return iterators.next_item(m, one, default)
-    if isinstance(one, Obj) and one.kind == "file":
-        m.heap.put(one, "<moved>", TRUE)
+    if isinstance(obj, Obj) and obj.kind in ("generator", "lazy"):
+        return iterators.next_item(m, obj, default)
+    if isinstance(obj, Obj) and obj.kind == "file":
+        m.heap.put(obj, "<moved>", TRUE)
     m.may_throw()
     return UNKNOWN
 
 
 def _iter(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     given = _first(arguments)
-    one = given.single
+    obj = given.single
     if given.is_open:
         m.may_throw("TypeError")
     if len(arguments.positional) > 1:
         return m.unseen("iter()", arguments.all())
-    if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
+    if isinstance(obj, Obj) and obj.kind in ("generator", "lazy"):
         return given
-    if isinstance(one, Obj) and one.kind == "instance":
-        method = m.class_attribute(one, "__iter__")
+    if isinstance(obj, Obj) and obj.kind == "instance":
+        method = m.class_attribute(obj, "__iter__")
         if method is not None:
             return m.call(method, Arguments())
     return Value((m.heap.make("lazy", "iter", data=Arguments([given])),))
@@ -579,23 +579,23 @@ def _any(answers: list[bool | None]) -> bool | None:
 
 
 def _kinds(m: Machine, value: Value) -> list[Obj] | None:
-    one = value.single
-    if not isinstance(one, Obj):
+    obj = value.single
+    if not isinstance(obj, Obj):
         return None
-    if one.kind == "tuple":
-        content = m.heap.items_of(one).items
+    if obj.kind == "tuple":
+        content = m.heap.items_of(obj).items
         if content is None:
             return None
         inner = [_kinds(m, item) for item in content]
         return None if None in inner else [kind for part in inner if part for kind in part]
-    return [one] if one.kind in ("class", "symbol") else None
+    return [obj] if obj.kind in ("class", "symbol") else None
 
 
 def _issubclass(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    one, kinds = arguments.positional[0].single, _kinds(m, arguments.positional[1])
-    if kinds is None or not isinstance(one, Obj):
+    obj, kinds = arguments.positional[0].single, _kinds(m, arguments.positional[1])
+    if kinds is None or not isinstance(obj, Obj):
         return EITHER
-    return truth_value(_any([m.is_subclass(one, kind) for kind in kinds]))
+    return truth_value(_any([m.is_subclass(obj, kind) for kind in kinds]))
 
 
 def _type(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -649,9 +649,12 @@ def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
     def any_attribute() -> Value:
         m.may_throw("AttributeError")
-        if any(isinstance(one, Obj) and one.cls is not None and one.cls.kind == "class" for one in holder.alternatives):
+        if any(
+            isinstance(alternative, Obj) and alternative.cls is not None and alternative.cls.kind == "class"
+            for alternative in holder.alternatives
+        ):
             return m.unseen("getattr()", [holder])
-        return joined([attributes.any_of(m, one) for one in holder.alternatives] + [UNKNOWN])
+        return joined([attributes.any_of(m, alternative) for alternative in holder.alternatives] + [UNKNOWN])
 
     return items.each(m, arguments.positional[1], of, any_attribute)
 
@@ -728,7 +731,7 @@ def _print(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     if streams:
         m.unseen("print()", streams)
     for value in arguments.positional:
-        if any(isinstance(one, Obj) and one.kind == "instance" for one in value.alternatives):
+        if any(isinstance(alternative, Obj) and alternative.kind == "instance" for alternative in value.alternatives):
             texts.shown(m, value)
     return NONE
 
@@ -795,12 +798,12 @@ def _parsed(text: str) -> ast.Module | None:
 
 def _frame_of(m: Machine, names: Value | None, text: str = "") -> Frame | None:
     """A module whose names are those of a dict, in the file with this text; None where the dict is not known."""
-    one = None if names is None else names.single
-    if not isinstance(one, Obj) or one.kind != "dict":
+    obj = None if names is None else names.single
+    if not isinstance(obj, Obj) or obj.kind != "dict":
         return None
     path = m.read_texts.get(text, m.path)
     module = m.heap.make("module", "<text>", data=m.frame.module.data._replace(path=path))
-    module.store = one.store
+    module.store = obj.store
     return Frame(module, MODULE, module, None)
 
 

@@ -81,16 +81,16 @@ _FOLLOWED: Final = frozenset(("add_argument", "set_defaults", "add_subparsers"))
 
 def call_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a method of a parser gives."""
-    one: Obj = method.data
+    obj: Obj = method.data
     name = method.name
-    if name == "set_defaults" and "parents" in one.data[1].keywords:
-        for parent in items.listed(m, one.data[1].keywords["parents"]).any_item.alternatives:
+    if name == "set_defaults" and "parents" in obj.data[1].keywords:
+        for parent in items.listed(m, obj.data[1].keywords["parents"]).any_item.alternatives:
             if isinstance(parent, Obj):
                 m.heap.put(parent, _CALLS, Items(None))
     if name in _ADDING:
-        return _added(m, one, name, arguments)
+        return _added(m, obj, name, arguments)
     if name in ("parse_args", "parse_known_args"):
-        return _parse(m, one, arguments, name, site)
+        return _parse(m, obj, arguments, name, site)
     if name == "get_default":
         return m.unseen("get_default()", [])
     if name in ("error", "exit"):
@@ -114,10 +114,10 @@ ADD_OTHERS: Final = frozenset(("deepspeed.add_config_arguments", "deepspeed.add_
 def add_others(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     """What one of these functions gives."""
     given = arguments.get(0, "parser") or UNKNOWN
-    one = given.single
-    if not isinstance(one, Obj) or one.kind != "options":
+    obj = given.single
+    if not isinstance(obj, Obj) or obj.kind != "options":
         return m.unseen("", arguments.all())
-    _added(m, one, _OTHERS, Arguments())
+    _added(m, obj, _OTHERS, Arguments())
     return given
 
 
@@ -172,7 +172,7 @@ def _words(m: Machine, arguments: Arguments) -> list[str] | None:
     for value in values:
         text = texts.known_text(value)
         if text is None:
-            if value.hint != "str" or any(not isinstance(one, Const) for one in value.alternatives):
+            if value.hint != "str" or any(not isinstance(alternative, Const) for alternative in value.alternatives):
                 return None
             words.append(_Given(GIVEN))
         else:
@@ -339,10 +339,10 @@ class _Build:
         try:
             plain = hosted(value, self._m.heap)
         except Unhosted:
-            one = value.single
-            if isinstance(one, Obj) and one.name in _ARGPARSE_CONSTANTS:
-                return _ARGPARSE_CONSTANTS[one.name]
-            if isinstance(one, Obj) and one.kind == "options":
+            obj = value.single
+            if isinstance(obj, Obj) and obj.name in _ARGPARSE_CONSTANTS:
+                return _ARGPARSE_CONSTANTS[obj.name]
+            if isinstance(obj, Obj) and obj.kind == "options":
                 raise _NotKnown from None
             raise _NotKnown from None
         return plain
@@ -362,27 +362,27 @@ class _Build:
         content = items.listed(self._m, value)
         parents = []
         for item in content.items or ():
-            one = item.single
-            if not isinstance(one, Obj) or one.kind != "options":
+            obj = item.single
+            if not isinstance(obj, Obj) or obj.kind != "options":
                 raise _NotKnown
-            real = argparse.ArgumentParser(**self._options(one.data[1], _PARSER_OPTIONS))
-            self._fill(real, one)
+            real = argparse.ArgumentParser(**self._options(obj.data[1], _PARSER_OPTIONS))
+            self._fill(real, obj)
             parents.append(real)
         if content.items is None:
             raise _NotKnown
         return parents
 
     def _converter(self, value: Value) -> Callable[[str], object] | None:
-        one = value.single
+        obj = value.single
         m = self._m
-        if one == Const(None):
+        if obj == Const(None):
             return None
-        if not isinstance(one, Obj):
+        if not isinstance(obj, Obj):
             raise _NotKnown
 
         def convert(word: str) -> object:
             if isinstance(word, _Given):
-                hint = one.name.rpartition(".")[2] if one.name in _SIMPLE else ""
+                hint = obj.name.rpartition(".")[2] if obj.name in _SIMPLE else ""
                 return _Kept(unknown("--", hint))
             guards, regions, ends = m.guards, m.store.regions, len(m.ends)
 
@@ -427,8 +427,8 @@ _ARGPARSE_CONSTANTS: Final = {
 
 def _is_adding(action: Value | None) -> bool:
     """Whether an option copies its default, where it is given, and adds to it."""
-    one = None if action is None else action.single
-    return isinstance(one, Const) and one.value in ("append", "extend", "append_const")
+    constant = None if action is None else action.single
+    return isinstance(constant, Const) and constant.value in ("append", "extend", "append_const")
 
 
 class _KeptList(list[object]):
@@ -470,4 +470,4 @@ class _Choices:
 
 def _converted_unknown(value: Value) -> Value:
     """A default that may be a text, which argparse would convert."""
-    return Value(tuple(one for one in value.alternatives if one is ABSENT), True, value.reason)
+    return Value(tuple(alternative for alternative in value.alternatives if alternative is ABSENT), True, value.reason)

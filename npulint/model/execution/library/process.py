@@ -19,7 +19,11 @@ DELETED_VALUE: Final = Value((DELETED,))
 def variable(m: Machine, name: str) -> Value:
     """An environment variable: a text, or absent; open where the start does not set it."""
     written = m.heap.get(m.heap.symbol(ENVIRONMENT), name)
-    parts = [Value((ABSENT,) if one is DELETED else (one,)) for one in written.alternatives if one is not ABSENT]
+    parts = [
+        Value((ABSENT,) if alternative is DELETED else (alternative,))
+        for alternative in written.alternatives
+        if alternative is not ABSENT
+    ]
     parts += [unknown(written.reason, "str")] if written.is_open else []
     if not written.may_be_absent:
         return joined(parts)
@@ -54,7 +58,9 @@ def set_environment_item(m: Machine, owner: Obj, key: Value, value: Value) -> No
     if name is None:
         _forget(m)
         return
-    if any(isinstance(one, Const) and not isinstance(one.value, str) for one in value.alternatives):
+    if any(
+        isinstance(alternative, Const) and not isinstance(alternative.value, str) for alternative in value.alternatives
+    ):
         m.throw_new("TypeError", "str expected")
     before = variable(m, name)
     if value.single is ABSENT and before.may_be_absent:
@@ -67,8 +73,8 @@ def set_environment_item(m: Machine, owner: Obj, key: Value, value: Value) -> No
 def _forget(m: Machine) -> None:
     """Let any variable have been set or deleted."""
     owner = m.heap.symbol(ENVIRONMENT)
-    for known in m.heap.layout_of(owner).keys:
-        m.heap.maybe_set(owner, known, DELETED_VALUE.joined(unknown("$", "str")))
+    for key in m.heap.layout_of(owner).keys:
+        m.heap.maybe_set(owner, key, DELETED_VALUE.joined(unknown("$", "str")))
     m.heap.put(owner, "<any>", UNKNOWN)
 
 
@@ -131,9 +137,9 @@ def update_environment(m: Machine, arguments: Arguments, site: ast.AST | None) -
     """Execute ``os.environ.update(...)``."""
     owner = m.heap.symbol(ENVIRONMENT)
     for given in arguments.positional:
-        one = given.single
-        if isinstance(one, Obj) and one.kind == "dict" and m.heap.is_exact(one):
-            for key, value in m.heap.entries(one):
+        obj = given.single
+        if isinstance(obj, Obj) and obj.kind == "dict" and m.heap.is_exact(obj):
+            for key, value in m.heap.entries(obj):
                 set_environment_item(m, owner, m.value_of_key(key), value)
         else:
             set_environment_item(m, owner, UNKNOWN, UNKNOWN)

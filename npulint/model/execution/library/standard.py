@@ -48,27 +48,27 @@ def _path_function(name: str, hint: str) -> Function:
 
     def call(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         arguments = Arguments([path_objects.plain_path(value) for value in arguments.positional], arguments.keywords)
-        one = _first(arguments).single
+        obj = _first(arguments).single
         if name == "join":
             joined_parts = paths.joined_path(m.heap, arguments.positional)
             if joined_parts is not None:
                 return joined_parts
-        if not isinstance(one, Obj) or one.kind != "path":
+        if not isinstance(obj, Obj) or obj.kind != "path":
             is_own = name == "relpath" and any(
                 not isinstance(value.single, Const) or str(value.single.value).startswith(("/", ".."))
                 for value in arguments.all()
             )  # what it gives depends on the working folder
             return unknown("", hint) if is_own else plain(m, arguments, site)
         if name == "dirname":
-            return paths.parent_path(m.heap, one)
+            return paths.parent_path(m.heap, obj)
         if name == "basename":
-            return paths.last_part(one)
+            return paths.last_part(obj)
         if name == "normpath":
-            return Value((one,))
+            return Value((obj,))
         if name == "split":
-            return m.heap.sequence("tuple", [paths.parent_path(m.heap, one), paths.last_part(one)])
+            return m.heap.sequence("tuple", [paths.parent_path(m.heap, obj), paths.last_part(obj)])
         if name == "relpath":
-            return _relative(m, one, arguments)
+            return _relative(m, obj, arguments)
         return TRUE if name == "isabs" else unknown("", hint)
 
     return call
@@ -235,7 +235,10 @@ def copied(m: Machine, one: Const | Obj, deep: bool, done: dict[Obj, Value]) -> 
 def _copied_value(m: Machine, value: Value, copies: bool, done: dict[Obj, Value], deep: bool) -> Value:
     if not copies:
         return value
-    parts = [Value((one,)) if one is ABSENT else copied(m, one, deep, done) for one in value.alternatives]  # type: ignore[arg-type]
+    parts = [
+        Value((alternative,)) if alternative is ABSENT else copied(m, alternative, deep, done)  # type: ignore[arg-type]
+        for alternative in value.alternatives
+    ]
     return joined([*parts, *([unknown(value.reason, value.hint)] if value.is_open else [])])
 
 
@@ -284,9 +287,9 @@ def call_wraps(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None)
 
 def _cached(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     function = _first(arguments)
-    one = function.single
-    if isinstance(one, Obj) and one.kind == "function":
-        return Value((m.heap.make("cached", one.name, data=function),))
+    obj = function.single
+    if isinstance(obj, Obj) and obj.kind == "function":
+        return Value((m.heap.make("cached", obj.name, data=function),))
     size = arguments.get(0, "maxsize")
     is_plain = size is None or size.single == Const(None)
     return Value((m.heap.make("cacher"),)) if is_plain else unknown("functools.lru_cache()")
@@ -308,7 +311,7 @@ def call_cached(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None
         named = sorted((k, repr(_plain_number(hosted(v, m.heap)))) for k, v in arguments.keywords.items())
         key = repr(plain + named)
     except Unhosted:
-        objects = all(isinstance(one, Obj) for value in arguments.all() for one in value.alternatives)
+        objects = all(isinstance(alternative, Obj) for value in arguments.all() for alternative in value.alternatives)
         is_known = objects and not any(value.is_open for value in arguments.all())
         key = repr([value.alternatives for value in arguments.all()]) if is_known else ""
     is_unsure = m.heap.get(one, "<unsure>").single is not ABSENT
@@ -326,8 +329,8 @@ def call_cached(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None
 
 def _cached_property(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     function = _first(arguments)
-    one = function.single
-    name = one.name if isinstance(one, Obj) else ""
+    obj = function.single
+    name = obj.name if isinstance(obj, Obj) else ""
     return Value((m.heap.make("property", "cached", data=(function, name)),))
 
 
@@ -409,9 +412,9 @@ def _context(name: str) -> Function:
 
 
 def _dataclass(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    one = _first(arguments).single
-    if isinstance(one, Obj) and one.kind == "class":
-        records.make_dataclass(m, one, Arguments((), arguments.keywords))
+    obj = _first(arguments).single
+    if isinstance(obj, Obj) and obj.kind == "class":
+        records.make_dataclass(m, obj, Arguments((), arguments.keywords))
         return _first(arguments)
     return Value((m.heap.make("dataclass", data=arguments),))
 
@@ -447,8 +450,8 @@ def _asdict(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _fields(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    one = _first(arguments).single
-    cls = one if isinstance(one, Obj) and one.kind == "class" else one.cls if isinstance(one, Obj) else None
+    obj = _first(arguments).single
+    cls = obj if isinstance(obj, Obj) and obj.kind == "class" else obj.cls if isinstance(obj, Obj) else None
     record = None if cls is None else next((m.records[base] for base in m.mro(cls) if base in m.records), None)
     if record is None:
         return UNKNOWN
@@ -477,8 +480,8 @@ def _namedtuple(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value
 
 
 def _unique(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    one = _first(arguments).single
-    if isinstance(one, Obj) and one in m.enums and len(m.enum_members(one)) < len(m.enums[one][1]):
+    obj = _first(arguments).single
+    if isinstance(obj, Obj) and obj in m.enums and len(m.enum_members(obj)) < len(m.enums[obj][1]):
         m.throw_new("ValueError", "duplicate values found")
     return _first(arguments)
 
@@ -538,10 +541,10 @@ def _product(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     import itertools
 
     contents = [items.listed(m, given).items for given in arguments.positional]
-    known = [content for content in contents if content is not None]
-    if len(known) < len(contents) or arguments.keywords or math.prod(map(len, known)) > 200:
+    valueses = [content for content in contents if content is not None]
+    if len(valueses) < len(contents) or arguments.keywords or math.prod(map(len, valueses)) > 200:
         return m.heap.sequence_of_any("list", UNKNOWN, site)
-    rows = [m.heap.sequence("tuple", row) for row in itertools.product(*known)]
+    rows = [m.heap.sequence("tuple", row) for row in itertools.product(*valueses)]
     return m.heap.sequence("list", rows, site)
 
 
@@ -556,9 +559,9 @@ def _repeated(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     times = arguments.get(1, "times")
     if times is None:
         return Value((m.heap.make("lazy", "cycle", data=Arguments([m.heap.sequence("list", [_first(arguments)])])),))
-    one = times.single
-    if isinstance(one, Const) and isinstance(one.value, int) and one.value <= 300:
-        return m.heap.sequence("list", [_first(arguments)] * one.value, site)
+    constant = times.single
+    if isinstance(constant, Const) and isinstance(constant.value, int) and constant.value <= 300:
+        return m.heap.sequence("list", [_first(arguments)] * constant.value, site)
     return m.heap.sequence_of_any("list", _first(arguments), site)
 
 
@@ -620,9 +623,9 @@ def _import_module(m: Machine, arguments: Arguments, site: ast.AST | None) -> Va
 
 
 def _reload(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    one = _first(arguments).single
-    if isinstance(one, Obj) and one.kind == "module":
-        m.reload_module(one)
+    obj = _first(arguments).single
+    if isinstance(obj, Obj) and obj.kind == "module":
+        m.reload_module(obj)
         return _first(arguments)
     return _first(arguments)
 
@@ -642,9 +645,9 @@ def _run_coroutine(m: Machine, arguments: Arguments, site: ast.AST | None) -> Va
 
 
 def _abstract_method(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    one = _first(arguments).single
-    if isinstance(one, Obj):
-        m.abstract_methods.add(one)
+    obj = _first(arguments).single
+    if isinstance(obj, Obj):
+        m.abstract_methods.add(obj)
     return _first(arguments)
 
 

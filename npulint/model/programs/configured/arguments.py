@@ -136,9 +136,9 @@ def meanings(settings: Sequence[Setting], versions: Versions) -> Iterator[tuple[
     """What the settings of one start mean, with the rule that says so; arguments that are left out where the condition
     of a rule makes them necessary."""
     given = _Given(settings, versions)
-    for one in settings:
-        for rule in given.rules(one):
-            yield given.as_found(rule), one
+    for setting in settings:
+        for rule in given.rules(setting):
+            yield given.as_found(rule), setting
     for framework in dict.fromkeys(name for one in settings for name in with_inherited(one.framework)):
         for rule in rules_about_absence(framework):
             if rule.argument not in given.values and rule.when and given.holds(rule):
@@ -162,8 +162,8 @@ class _Given:
     def __init__(self, settings: Sequence[Setting], versions: Versions) -> None:
         self._versions = versions
         self.values: dict[str, list[object]] = {}
-        for one in settings:
-            self.values.setdefault(one.name, []).append(one.value)
+        for setting in settings:
+            self.values.setdefault(setting.name, []).append(setting.value)
 
     def rules(self, setting: Setting) -> list[ArgumentRule]:
         """The rules about a setting that say something: the first that holds, of its framework before inherited ones,
@@ -171,18 +171,28 @@ class _Given:
         if setting.value is None and setting.via != "file":
             return []  # computed
         for framework in with_inherited(setting.framework):
-            found = [one for one in rules_of(framework, setting.name) if matches(setting.value, one.values)]
-            holding = [one for one in found if self.holds(one)]
+            argument_rules = [
+                argument_rule
+                for argument_rule in rules_of(framework, setting.name)
+                if matches(setting.value, argument_rule.values)
+            ]
+            holding = [argument_rule for argument_rule in argument_rules if self.holds(argument_rule)]
             if holding:
-                of_all = [one for one in holding if not one.chips or one.effect == "fine"][:1]
-                of_chips = [one for one in holding if one.chips and one.effect != "fine"][:1]
-                return [one for one in of_all + of_chips if one.cause]
+                of_all = [
+                    argument_rule
+                    for argument_rule in holding
+                    if not argument_rule.chips or argument_rule.effect == "fine"
+                ][:1]
+                of_chips = [
+                    argument_rule for argument_rule in holding if argument_rule.chips and argument_rule.effect != "fine"
+                ][:1]
+                return [argument_rule for argument_rule in of_all + of_chips if argument_rule.cause]
         return []
 
     def as_found(self, rule: ArgumentRule) -> ArgumentRule:
         """A rule that holds, with the values that the other arguments have."""
         when = tuple(
-            (name, tuple(dict.fromkeys(written(one) for one in self.values[name] if matches(one, patterns))))
+            (name, tuple(dict.fromkeys(written(value) for value in self.values[name] if matches(value, patterns))))
             if name in self.values
             else (name, (UNSET,))
             for name, patterns in rule.when
@@ -203,10 +213,10 @@ class _Given:
 
 def _is_release(condition: str, versions: Versions) -> bool:
     """Whether a project is about these releases of a package. Where it does not say so, the newest release counts."""
-    found = _VERSION.fullmatch(condition)
-    if found is None:
+    match = _VERSION.fullmatch(condition)
+    if match is None:
         return condition.replace("_", "-") in versions
-    package, operator, release = found.groups()
+    package, operator, release = match.groups()
     older = excludes_from(versions.get(package.replace("_", "-"), ""), release)
     return older if operator == "<" else not older
 
@@ -214,8 +224,8 @@ def _is_release(condition: str, versions: Versions) -> bool:
 def _reason(rule: ArgumentRule, framework: str, settings: Iterable[Setting]) -> Setting:
     """The setting that makes an argument of the framework necessary that is left out."""
     names = [name for name, _ in rule.when]
-    found = [one for one in settings if one.name in names] or list(settings)
-    found.sort(key=lambda one: names.index(one.name) if one.name in names else 0)
+    found = [setting for setting in settings if setting.name in names] or list(settings)
+    found.sort(key=lambda setting: names.index(setting.name) if setting.name in names else 0)
     return msgspec.structs.replace(found[0], name=rule.argument, framework=framework, value=UNSET)
 
 

@@ -68,8 +68,11 @@ def _names(code: Code) -> Iterator[str]:
     """The names that a module imports, and those of imported modules that it calls or extends:
     ``transformers.HfArgumentParser(...)``."""
     imported = _imported(code)
-    yield from (f"{one.module}.{one.name}" if one.name else one.module for one in code.imports)
-    called = [one.callee for one in code.calls]
+    yield from (
+        f"{import_record.module}.{import_record.name}" if import_record.name else import_record.module
+        for import_record in code.imports
+    )
+    called = [call.callee for call in code.calls]
     for one in (*called, *(base for block in code.blocks for base in block.bases)):
         name = _canonical(one, imported)
         if name:
@@ -83,15 +86,19 @@ def _fields(code: Code) -> Iterator[str]:
         for number, block in enumerate(code.blocks)
         if any(configuring_call(_canonical(base, imported)) is not None for base in block.bases)
     }
-    yield from (one.target for one in code.assignments if one.block in classes)
+    yield from (assignment.target for assignment in code.assignments if assignment.block in classes)
 
 
 def _imported(code: Code) -> Mapping[str, str]:
     """What the names mean that a module imports."""
     return {
-        one.alias or one.name or one.module: f"{one.module}.{one.name}" if one.name else one.module
-        for one in code.imports
-        if not one.level
+        import_record.alias
+        or import_record.name
+        or import_record.module: f"{import_record.module}.{import_record.name}"
+        if import_record.name
+        else import_record.module
+        for import_record in code.imports
+        if not import_record.level
     }
 
 

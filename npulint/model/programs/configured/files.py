@@ -30,8 +30,8 @@ class TrainingFiles:
     """The configuration files of a project by path."""
 
     def __init__(self, files: Iterable[FileFacts]) -> None:
-        found = (training_file(file) for file in files if file.kind == KIND or file.code is not None)
-        self.by_path = {one.path: one for one in found if one is not None}
+        training_files = (training_file(file) for file in files if file.kind == KIND or file.code is not None)
+        self.by_path = {one.path: one for one in training_files if one is not None}
         self._by_name: dict[str, list[str]] = {}
         for path in self.by_path:
             self._by_name.setdefault(posixpath.basename(path), []).append(path)
@@ -73,8 +73,8 @@ def _signature(leaves: Sequence[ConfigLeaf]) -> FileSignature | None:
     for leaf in leaves:
         keys.update(".".join(leaf.key[:count]) for count in range(1, len(leaf.key) + 1))
     made = {leaf.name: leaf.value for leaf in leaves if leaf.key[-1] in _MAKERS and isinstance(leaf.value, str)}
-    fitting = (one for one in file_signatures() if one.fits(keys))
-    return next((one for one in fitting if not _is_for_another(one, made)), None)
+    fitting = (file_signature for file_signature in file_signatures() if file_signature.fits(keys))
+    return next((file_signature for file_signature in fitting if not _is_for_another(file_signature, made)), None)
 
 
 def _is_for_another(signature: FileSignature, made: Mapping[str, str]) -> bool:

@@ -22,19 +22,19 @@ def python_settings(file: FileFacts) -> tuple[Setting, ...]:
     code = file.code
     if code is None or not _is_configuration(code):
         return ()
-    found: list[Setting] = []
+    settings: list[Setting] = []
     for name, value, span in _Leaves(code).all():
-        if len(found) == _MOST:
+        if len(settings) == _MOST:
             break
-        found.append(Setting(FRAMEWORK, name, value, file.path, span, "file"))
-    return tuple(found)
+        settings.append(Setting(FRAMEWORK, name, value, file.path, span, "file"))
+    return tuple(settings)
 
 
 def _is_configuration(code: Code) -> bool:
     """Whether a module only assigns values, and names what such a configuration has."""
-    if len(code.blocks) != 1 or code.imports or _KEYS.isdisjoint(one.target for one in code.assignments):
+    if len(code.blocks) != 1 or code.imports or _KEYS.isdisjoint(assignment.target for assignment in code.assignments):
         return False
-    return all(isinstance(one.callee, Ref) and one.callee.name in _MAKERS for one in code.calls)
+    return all(isinstance(call.callee, Ref) and call.callee.name in _MAKERS for call in code.calls)
 
 
 class _Leaves:
@@ -44,10 +44,10 @@ class _Leaves:
         self._code = code
 
     def all(self) -> Iterator[tuple[str, object, Span]]:
-        for one in self._code.assignments:
-            if one.target.isidentifier():
-                span = Span(one.line, one.column, one.end_line, one.end_column)
-                yield from self._below(one.target, one.value, span, _DEEP)
+        for assignment in self._code.assignments:
+            if assignment.target.isidentifier():
+                span = Span(assignment.line, assignment.column, assignment.end_line, assignment.end_column)
+                yield from self._below(assignment.target, assignment.value, span, _DEEP)
 
     def _below(self, name: str, value: Value, span: Span, depth: int) -> Iterator[tuple[str, object, Span]]:
         if isinstance(value, Const):
@@ -61,7 +61,7 @@ class _Leaves:
         if isinstance(value, CallResult):
             call = self._code.calls[value.call]
             here = Span(call.line, call.column, call.end_line, call.end_column)
-            places = [Span(*one) for one in call.keyword_spans] or [here] * len(call.keywords)
+            places = [Span(*keyword_span) for keyword_span in call.keyword_spans] or [here] * len(call.keywords)
             for (key, inner), place in zip(call.keywords, places, strict=True):
                 yield key, inner, place
             for inner in call.args:

@@ -44,4 +44,4 @@ class TrainingStart(msgspec.Struct, frozen=True):
 
 def by_name(settings: Iterable[Setting]) -> Mapping[tuple[str, str], Setting]:
     """The last setting of each argument, by framework and argument."""
-    return {(one.framework, one.name): one for one in settings}
+    return {(setting.framework, setting.name): setting for setting in settings}

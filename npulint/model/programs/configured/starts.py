@@ -32,14 +32,14 @@ class TrainingStarts:
         self._files = TrainingFiles(context.project.files)
         self._used: set[str] = set()
         commands = start_commands()
-        self._commands = {one.name: one for one in commands if one.by == "command"}
-        self._modules = {one.name.replace(".", "/"): one for one in commands if one.by == "module"}
-        self._launchers = {one.name: one for one in commands if one.by == "launcher"}
-        found = [start for file in context.project.files for start in self._of_file(file)]
-        found = [start for start in found if start.settings]
+        self._commands = {command.name: command for command in commands if command.by == "command"}
+        self._modules = {command.name.replace(".", "/"): command for command in commands if command.by == "module"}
+        self._launchers = {command.name: command for command in commands if command.by == "launcher"}
+        training_starts = [start for file in context.project.files for start in self._of_file(file)]
+        training_starts = [start for start in training_starts if start.settings]
         unnamed = [file for path, file in self._files.by_path.items() if path not in self._used]
         alone = [file for file in unnamed if file.start and may_start(context, file.framework)]
-        self.all = [*found, *map(self._alone, alone)]
+        self.all = [*training_starts, *map(self._alone, alone)]
         chosen = any(path.endswith(".py") for path in self._used)  # libraries come with hundreds of them
         left = [file for file in unnamed if file not in alone and file.path not in self._used]
         self.parts = [file for file in left if not (chosen and file.path.endswith(".py"))]
@@ -79,7 +79,7 @@ class TrainingStarts:
         if module is not None:
             settings += self._configured(fact, record, module)
         named = list(self._named(fact, record))
-        settings += [one for file in named for one in file.settings]
+        settings += [setting for file in named for setting in file.settings]
         starting = (file.framework for file in named if file.start and may_start(self._context, file.framework))
         framework = next(starting, "")
         framework = framework or (module.framework if module else "")
@@ -101,7 +101,9 @@ class TrainingStarts:
     def _module(self, record: StartedScript) -> StartCommand | None:
         """The entry of the table for the started module."""
         path = record.path.removesuffix(".py")
-        return next((one for name, one in self._modules.items() if f"/{path}".endswith(f"/{name}")), None)
+        return next(
+            (start_command for name, start_command in self._modules.items() if f"/{path}".endswith(f"/{name}")), None
+        )
 
     def _of_launcher(self, fact: LaunchFact, launcher: StartCommand) -> Iterator[Setting]:
         record = fact.record
@@ -147,10 +149,10 @@ class TrainingStarts:
     def _with_parts(self, settings: list[Setting] | tuple[Setting, ...], folder: str) -> tuple[Setting, ...]:
         """The settings, with those of the files that they name: ``deepspeed: ds_config.json``."""
         more: list[Setting] = []
-        for one in settings:
-            if isinstance(one.value, str) and "." in one.value and one.via == "file":
-                file = self._find(one.value, one.path, folder)
-                more += file.settings if file is not None and file.path != one.path else ()
+        for setting in settings:
+            if isinstance(setting.value, str) and "." in setting.value and setting.via == "file":
+                file = self._find(setting.value, setting.path, folder)
+                more += file.settings if file is not None and file.path != setting.path else ()
         return (*settings, *more)
 
     def _find(self, text: str | None, path: str, folder: str) -> TrainingFile | None:
@@ -160,10 +162,10 @@ class TrainingStarts:
         here = posixpath.dirname(path)
         root = self._context.project.root
         folders = [posixpath.join(here, folder), here, "" if root == "." else root]
-        found = self._files.find(text, list(dict.fromkeys(folders)))
-        if found is not None:
-            self._used.add(found.path)
-        return found
+        training_file = self._files.find(text, list(dict.fromkeys(folders)))
+        if training_file is not None:
+            self._used.add(training_file.path)
+        return training_file
 
     def _of_entries(self, entries: tuple[str, ...]) -> list[str]:
         """The frameworks that scripts of the project hand their command lines to, those that inherit from others

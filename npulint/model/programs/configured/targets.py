@@ -13,8 +13,8 @@ _MOST = 2000  # names in the configurations of a project
 def modules_of_configurations(context: Context, importer: Module) -> list[Module]:
     """The modules of the project whose classes or functions its configuration files name, as found by a module that
     imports by names that it is given."""
-    found = (context.project.find(name.rpartition(".")[0], importer) for name in _named(context))
-    return list({module.path: module for module in found if module is not None}.values())
+    modules = (context.project.find(name.rpartition(".")[0], importer) for name in _named(context))
+    return list({module.path: module for module in modules if module is not None}.values())
 
 
 @once

@@ -10,9 +10,9 @@ from npulint.read.packages import Dependency
 @once
 def required_versions(context: Context) -> Versions:
     """The version specifier of each package that the project requires; the first in the order of its files."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for file in context.project.files:
         for fact in file.facts:
-            if isinstance(fact, Dependency) and not found.get(fact.name):
-                found[fact.name] = fact.version
-    return found
+            if isinstance(fact, Dependency) and not versions.get(fact.name):
+                versions[fact.name] = fact.version
+    return versions

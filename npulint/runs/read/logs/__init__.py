@@ -66,12 +66,12 @@ class _Whole:
         self.plog = self.plog or is_plog(data, cut)
         for name, sign in _LEVELS:
             self.levels[name] += data.count(sign, 0, cut)
-        for found in _ERROR.finditer(data, 0, cut):
+        for match in _ERROR.finditer(data, 0, cut):
             self.levels["error"] += 1
             if not self.first_error[0]:
-                at = found.start()
+                at = match.start()
                 text = quoted(decoded(data[at : at + 1000].partition(b"\n")[0]))
-                self.first_error = (number + data.count(b"\n", 0, at), found[1].decode(), text)
+                self.first_error = (number + data.count(b"\n", 0, at), match[1].decode(), text)
 
 
 def read(stream: Readable, path: str, watchers: Sequence[Watcher] = ()) -> list[Fact]:
@@ -88,12 +88,12 @@ def read(stream: Readable, path: str, watchers: Sequence[Watcher] = ()) -> list[
         _show(line, wants)
     npu = whole.npu or whole.plog or events.npu
     rank = events.rank or rank_by_name(path)
-    found = _whole_facts(whole, path, scan.lines, npu, rank)
+    facts = _whole_facts(whole, path, scan.lines, npu, rank)
     if npu:
-        found += facts_of(events.found.values(), path, events.tracebacks)
+        facts += facts_of(events.found.values(), path, events.tracebacks)
         for _, watcher in wants:
-            found += watcher.facts(path)
-    return found
+            facts += watcher.facts(path)
+    return facts
 
 
 def _show(line: LogLine, wants: list[tuple[frozenset[bytes], Watcher]]) -> None:

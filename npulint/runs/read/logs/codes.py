@@ -26,13 +26,13 @@ class Said(msgspec.Struct):
 
 def codes_of(line: bytes) -> list[str]:
     """The codes that a line reports, in order; mere mentions are excluded."""
-    return list(dict.fromkeys((one[1] or one[2]).decode() for one in _SHAPES.finditer(line)))
+    return list(dict.fromkeys((match[1] or match[2]).decode() for match in _SHAPES.finditer(line)))
 
 
 def _without_source(line: bytes) -> bytes:
     """A line without the rank or process prefix of launchers."""
-    found = _SOURCE.match(line)
-    return line if found is None else line[found.end() :]
+    match = _SOURCE.match(line)
+    return line if match is None else line[match.end() :]
 
 
 def said(line: bytes, after: bytes) -> Said:

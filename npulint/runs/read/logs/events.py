@@ -144,7 +144,7 @@ def _known(line: LogLine) -> list[_Sighting]:
         if match is not None:
             code = _CODE.search(match[0])
             groups = match.groups() if message.pattern.subject else ()
-            subject = next((decoded(one) for one in groups if one), "")
+            subject = next((decoded(group) for group in groups if group), "")
             shown = (code[1] or code[2]).decode() if code else ""
             seen.append(_Sighting(name, message.pattern, shown, subject, match.start()))
     return seen

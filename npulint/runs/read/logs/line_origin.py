@@ -14,23 +14,23 @@ _PLOG = lazy_compile(rb"\[(?:ERROR|WARNING|INFO|DEBUG|EVENT|TRACE)\] [A-Z][A-Z_]
 
 def time_of(line: bytes) -> str:
     """The timestamp in a line, as ``2024-11-28 11:59:30.645``, or an empty string."""
-    found = _TIME.search(line[:400])
-    if found is None:
+    match = _TIME.search(line[:400])
+    if match is None:
         return ""
-    fraction = (found[3] or b"0").decode()[:3].ljust(3, "0")
-    return f"{found[1].decode()} {found[2].decode()}.{fraction}"
+    fraction = (match[3] or b"0").decode()[:3].ljust(3, "0")
+    return f"{match[1].decode()} {match[2].decode()}.{fraction}"
 
 
 def rank_of(line: bytes) -> str:
     """The rank in a line of torch_npu, or an empty string."""
-    found = _LINE_RANK.search(line)
-    return found[1].decode() if found else ""
+    match = _LINE_RANK.search(line)
+    return match[1].decode() if match else ""
 
 
 def rank_by_name(path: str) -> str:
     """The rank in the path of a log (``worker-3/rank-0.txt``: the file name takes precedence)."""
-    found: list[re.Match[str]] = [one for part in path.split("/") for one in _NAME_RANK.finditer(part)]
-    return found[-1][1] if found else ""
+    matches: list[re.Match[str]] = [match for part in path.split("/") for match in _NAME_RANK.finditer(part)]
+    return matches[-1][1] if matches else ""
 
 
 def is_plog(data: bytes, end: int) -> bool:

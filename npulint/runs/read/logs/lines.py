@@ -159,7 +159,7 @@ class Scan:
             if len(text) > LONGEST:
                 yield from self._windows(data, start, start + len(text), number, _FEW if thin else len(text))
                 continue
-            found = {one for one in shape.literals if one in text}
+            found = {literal for literal in shape.literals if literal in text}
             if codes:
                 found |= codes
             if found:
@@ -171,7 +171,7 @@ class Scan:
         at = start
         while (first := ahead.first(at)) < end and most:
             begin, at = _bounds(first, start, end)
-            found = {one for one in self._literals if data.find(one, first, at + len(one) - 1) >= 0}
+            found = {literal for literal in self._literals if data.find(literal, first, at + len(literal) - 1) >= 0}
             found.update(codes_in(data[first : at + _CODE - 1]))
             yield LogLine(number, _plain(data[begin:at]), found, data, at)
             most -= 1

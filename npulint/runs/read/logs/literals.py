@@ -39,8 +39,8 @@ class Search:
         return [self._first_rare, *(partial(_first_of, head, tuple(some)) for head, some in self._heads.items())]
 
     def _first_rare(self, data: bytes, start: int, end: int) -> int:
-        found = self._search(data, start, end + self._longest)
-        return end if found is None else min(found.start(), end)
+        match = self._search(data, start, end + self._longest)
+        return end if match is None else min(match.start(), end)
 
     def hits(self, data: bytes, end: int) -> Iterator[Hit]:
         """(offset, literal) of everything that begins before `end`, in order."""
@@ -50,12 +50,12 @@ class Search:
 
     def _rare_hits(self, data: bytes, end: int) -> Iterator[Hit]:
         search, also = self._search, self._also
-        found = search(data)
-        while found is not None and found.start() < end:
-            at, what = found.start(), found[0]
+        match = search(data)
+        while match is not None and match.start() < end:
+            at, what = match.start(), match[0]
             for one in also.get(what, (what,)):
                 yield at, one
-            found = search(data, at + 1)
+            match = search(data, at + 1)
 
     def _sought(self, data: bytes, end: int) -> Iterator[Hit]:
         for head, literals in self._heads.items():
@@ -75,8 +75,11 @@ def search_for(literals: tuple[bytes, ...]) -> Search:
 
 def _beginnings(literals: Sequence[bytes]) -> dict[bytes, tuple[bytes, ...]]:
     """For each literal those that it begins with, itself among them, the shortest first."""
-    known, lengths = frozenset(literals), sorted({len(one) for one in literals})
-    return {one: tuple(one[:n] for n in lengths if n <= len(one) and one[:n] in known) for one in literals}
+    known, lengths = frozenset(literals), sorted({len(literal) for literal in literals})
+    return {
+        literal: tuple(literal[:n] for n in lengths if n <= len(literal) and literal[:n] in known)
+        for literal in literals
+    }
 
 
 def _first_of(head: bytes, literals: tuple[bytes, ...], data: bytes, start: int, end: int) -> int:

@@ -32,11 +32,11 @@ def of_found(found: set[bytes]) -> dict[str, Message]:
     """The messages by id to test in a line with these literals and codes. A code that no message names itself belongs
     to its family."""
     table = by_literal()
-    messages = {one.pattern.id: one for literal in found for one in table.get(literal, ())}
+    messages = {message.pattern.id: message for literal in found for message in table.get(literal, ())}
     for code in (one for one in found if is_code(one) and one not in table and not one.endswith(_INTERNAL)):
         for begin, family in families():
             if code.startswith(begin):
-                messages.update((one.pattern.id, one) for one in family)
+                messages.update((message.pattern.id, message) for message in family)
                 break
     return messages
 

@@ -18,12 +18,12 @@ def across(facts: Iterable[Fact]) -> list[Fact]:
     stamp stays; without time stamps all stay. Callers group the logs by run."""
     everything = list(facts)
     roots = [one for one in everything if isinstance(one, LogMessage) and one.root]
-    echoes = [one for one in roots if one.echo]
-    if all(one.echo or one.umbrella for one in roots):
-        times = [one.time for one in echoes]
+    echoes = [root for root in roots if root.echo]
+    if all(root.echo or root.umbrella for root in roots):
+        times = [echoe.time for echoe in echoes]
         if len(echoes) < 2 or not all(times):
             return everything
         earliest = min(times)
-        echoes = [one for one in echoes if one.time != earliest]
-    dropped = {id(one) for one in echoes}
-    return [msgspec.structs.replace(one, root=False) if id(one) in dropped else one for one in everything]
+        echoes = [echoe for echoe in echoes if echoe.time != earliest]
+    dropped = {id(echoe) for echoe in echoes}
+    return [msgspec.structs.replace(fact, root=False) if id(fact) in dropped else fact for fact in everything]

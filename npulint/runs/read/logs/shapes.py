@@ -92,8 +92,8 @@ class Shapes:
 
     def __init__(self, literals: Iterable[bytes]) -> None:
         self._bare: dict[bytes, list[bytes]] = {}
-        for one in sorted(set(literals)):
-            self._bare.setdefault(one.translate(None, _NUMBERS), []).append(one)
+        for literal in sorted(set(literals)):
+            self._bare.setdefault(literal.translate(None, _NUMBERS), []).append(literal)
         self._search = search_for(tuple(sorted(self._bare)))
         self._known: dict[bytes, Shape | None] = {_LONG: Shape(())}
         self._kinds: dict[tuple[bytes, ...], Shape] = {}

@@ -27,9 +27,9 @@ class Tasks(Generic[T]):
 
     def see(self, text: bytes) -> None:
         """Process a line that may begin a task report."""
-        found = _FINISHED.search(text)
-        if found is not None:
-            self._current = found[1]
+        match = _FINISHED.search(text)
+        if match is not None:
+            self._current = match[1]
 
     def failed(self, failure: T) -> None:
         """Record a failure; the first one after a task report belongs to the task."""
@@ -38,5 +38,5 @@ class Tasks(Generic[T]):
 
     def of_node(self, text: bytes) -> T | None:
         """The failure of the task that a line names with its node; None if unknown."""
-        found = _NODE.search(text)
-        return self._failed.get(found[1]) if found is not None else None
+        match = _NODE.search(text)
+        return self._failed.get(match[1]) if match is not None else None

@@ -52,8 +52,8 @@ class Thinning:
     def _changed(self, counter: Shape, text: bytes, codes: set[bytes], words: tuple[bytes, ...]) -> bool:
         value: list[bytes | None] = [*sorted(codes)]
         for word in words:
-            found = _NUMBER.search(text, at := text.rfind(word), at + _NEAR)
-            value.append(found and found[0])
+            match = _NUMBER.search(text, at := text.rfind(word), at + _NEAR)
+            value.append(match and match[0])
         if (value == counter.value and self._always.isdisjoint(words)) or counter.changes >= _CHANGES:
             return False
         counter.value = value

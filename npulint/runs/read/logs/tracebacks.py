@@ -55,18 +55,18 @@ class Tracebacks:
             self._known.append(_Trace(line.number, line.number))
         trace = self._known[-1]
         trace.end = line.number
-        found = _FRAME.search(line.text)
-        if found is not None and not _FOREIGN.search(found[1]):
-            trace.frame = TracebackFrame(quoted(decoded(found[1])), int(found[2]), decoded(found[3] or b""))
+        match = _FRAME.search(line.text)
+        if match is not None and not _FOREIGN.search(match[1]):
+            trace.frame = TracebackFrame(quoted(decoded(match[1])), int(match[2]), decoded(match[3] or b""))
         if trace.frame is not None:
             trace.frame = msgspec.structs.replace(trace.frame, raised=_raised(line.after) or trace.frame.raised)
 
     def near(self, number: int) -> TracebackFrame | None:
         """The innermost frame of user code in the traceback that ends at or right before a line, else in the next one
         soon after it."""
-        placed = [one for one in self._known if one.frame is not None]
-        before = [one for one in placed if one.begin <= number <= one.end + _BEFORE]
-        after = [one for one in placed if number < one.begin <= number + _AFTER]
+        placed = [trace for trace in self._known if trace.frame is not None]
+        before = [trace for trace in placed if trace.begin <= number <= trace.end + _BEFORE]
+        after = [trace for trace in placed if number < trace.begin <= number + _AFTER]
         return before[-1].frame if before else after[0].frame if after else None
 
 
@@ -80,7 +80,7 @@ def _raised(after: bytes) -> str:
 
 def warned_at(text: bytes) -> TracebackFrame | None:
     """The line of user code that a Python warning names."""
-    found = _WARNED.match(text)
-    if found is None or _FOREIGN.search(found[1]):
+    match = _WARNED.match(text)
+    if match is None or _FOREIGN.search(match[1]):
         return None
-    return TracebackFrame(quoted(decoded(found[1])), int(found[2]))
+    return TracebackFrame(quoted(decoded(match[1])), int(match[2]))

@@ -80,7 +80,7 @@ def umbrella(event: Event) -> bool:
 def root_of(events: Iterable[Event]) -> Event | None:
     """The earliest failure that is no umbrella, else the earliest umbrella. Of several on one line, one that is not an
     echo of another rank."""
-    failures = [one for one in events if level_of(one) in _FAILURES]
+    failures = [event for event in events if level_of(event) in _FAILURES]
     return min(failures, key=_precedence, default=None)
 
 
@@ -106,14 +106,14 @@ def group_of(event: Event) -> str:
 
 def _groups(ordered: Sequence[Event], root: Event | None) -> dict[str, _Group]:
     groups: dict[str, _Group] = {}
-    for one in ordered:
-        if level_of(one) == "info" or not _shown(one, root):
+    for event in ordered:
+        if level_of(event) == "info" or not _shown(event, root):
             continue
-        group = groups.setdefault(group_of(one), _Group(one))
-        if group.first.name == _WRAPPER != one.name:
-            group.first = one
-        group.total += one.count
-        for said in _about(one):
+        group = groups.setdefault(group_of(event), _Group(event))
+        if group.first.name == _WRAPPER != event.name:
+            group.first = event
+        group.total += event.count
+        for said in _about(event):
             if said not in group.subjects:
                 group.subjects.append(said)
     return groups
@@ -132,10 +132,10 @@ def _shown(event: Event, root: Event | None) -> bool:
 
 def facts_of(events: Iterable[Event], path: str, tracebacks: Tracebacks) -> list[Fact]:
     """The `run_event` facts, by first line."""
-    ordered = sorted(events, key=lambda one: (one.first, one.name, one.subject))
+    ordered = sorted(events, key=lambda event: (event.first, event.name, event.subject))
     root = root_of(ordered)
     groups = _groups(ordered, root)
-    return [_fact(one, path, one is root, groups.get(group_of(one)), tracebacks) for one in ordered]
+    return [_fact(event, path, event is root, groups.get(group_of(event)), tracebacks) for event in ordered]
 
 
 def _listed(named: Sequence[str]) -> str:

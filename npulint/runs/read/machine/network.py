@@ -76,7 +76,7 @@ def _visible(value: str, snapshot: Snapshot) -> tuple[_Problem, str, str]:
     ids = [int(part) for part in re.findall(r"\d+", value)]
     if not snapshot.devices or not ids:
         return "none", "", ""
-    has = {one.id for one in snapshot.devices}
+    has = {device.id for device in snapshot.devices}
     beyond = [one for one in ids if one not in has and one >= len(has)]
     if beyond:
         return "no-device", ", ".join(map(str, sorted(has))), ", ".join(map(str, beyond))

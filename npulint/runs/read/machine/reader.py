@@ -50,9 +50,9 @@ def facts(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
     yield from rank_table(snapshot, places)
     yield from packages(snapshot, places)
     if snapshot.operator is not None:
-        one = snapshot.operator
+        operator = snapshot.operator
         span = places.at("operator")
-        yield MachineOperator("torch_npu", places.path, span, state=one.state, message=one.message or NONE)
+        yield MachineOperator("torch_npu", places.path, span, state=operator.state, message=operator.message or NONE)
 
 
 def _container(snapshot: Snapshot) -> Flag:
@@ -64,8 +64,8 @@ def _tool(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
     if tool is None:
         return
     shown = len(snapshot.devices or ())
-    files = sum(one.present and one.name[-1].isdigit() for one in snapshot.nodes or ())
-    per_npu = max((one.chip for one in snapshot.devices or ()), default=0) + 1
+    files = sum(node.present and node.name[-1].isdigit() for node in snapshot.nodes or ())
+    per_npu = max((device.chip for device in snapshot.devices or ()), default=0) + 1
     expected = files or (snapshot.boards or 0) * per_npu
     yield MachineTool(
         "npu-smi",
@@ -100,31 +100,31 @@ def _driver(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
 
 
 def _devices(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
-    for number, one in enumerate(snapshot.devices or ()):
+    for number, device in enumerate(snapshot.devices or ()):
         yield MachineDevice(
-            str(one.id),
+            str(device.id),
             places.path,
             places.nth("devices", "id", number),
-            chip=one.name or NONE,
-            health=one.health or NONE,
-            used_mb=one.memory_used_mb,
-            memory_mb=one.memory_mb,
-            used_share=round(100 * one.memory_used_mb / one.memory_mb, 1) if one.memory_mb else 0.0,
-            processes=", ".join(one.processes) or NONE,
+            chip=device.name or NONE,
+            health=device.health or NONE,
+            used_mb=device.memory_used_mb,
+            memory_mb=device.memory_mb,
+            used_share=round(100 * device.memory_used_mb / device.memory_mb, 1) if device.memory_mb else 0.0,
+            processes=", ".join(device.processes) or NONE,
         )
 
 
 def _nodes(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
     nodes = snapshot.nodes or ()
     cards = sum(one.present and one.name[-1].isdigit() for one in nodes)
-    for one in nodes:
+    for node in nodes:
         yield MachineNode(
-            one.name,
+            node.name,
             places.path,
-            places.at("nodes", one.name),
-            present=flag(one.present),
-            usable=flag(one.usable),
-            group=one.group or NONE,
+            places.at("nodes", node.name),
+            present=flag(node.present),
+            usable=flag(node.usable),
+            group=node.group or NONE,
             user=(snapshot.host.user if snapshot.host else "") or NONE,
             container=_container(snapshot),
             cards=cards,
@@ -134,7 +134,7 @@ def _nodes(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
 def _limits(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
     host = snapshot.host
     container, ours = _container(snapshot), flag(toolkits.for_npu(snapshot))
-    amounts = [("disk", one.free_mb, one.path, places.at("disks", one.path)) for one in snapshot.disks]
+    amounts = [("disk", disk.free_mb, disk.path, places.at("disks", disk.path)) for disk in snapshot.disks]
     if host is not None and host.shared_memory_mb is not None:
         amounts.append(("shared_memory", host.shared_memory_mb, "/dev/shm", places.at("host", "shared_memory_mb")))
     if host is not None and host.open_files is not None and host.open_files >= 0:  # -1: unlimited

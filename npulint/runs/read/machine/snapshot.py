@@ -161,7 +161,7 @@ def encoded(snapshot: Snapshot) -> str:
 
 def decoded(data: bytes) -> Snapshot:
     """A snapshot from its text. Raises `ValueError`."""
-    found = msgspec.json.decode(data, type=Snapshot)
-    if found.npulint_machine != FORMAT:
-        raise ValueError(f"format {found.npulint_machine}")
-    return found
+    snapshot = msgspec.json.decode(data, type=Snapshot)
+    if snapshot.npulint_machine != FORMAT:
+        raise ValueError(f"format {snapshot.npulint_machine}")
+    return snapshot

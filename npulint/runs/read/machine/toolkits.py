@@ -33,11 +33,13 @@ def machines_devices(snapshot: Snapshot) -> int:
 
 def active(snapshot: Snapshot) -> Package | None:
     """The toolkit in use: that of ASCEND_HOME_PATH, else the only one."""
-    found = snapshot.toolkits or []
+    packages = snapshot.toolkits or []
     home = (snapshot.environment or {}).get("ASCEND_HOME_PATH", "")
     if home:
-        return next((one for one in found if one.active or (one.path and _same(home, one.path))), None)
-    return found[0] if len(found) == 1 else None
+        return next(
+            (package for package in packages if package.active or (package.path and _same(home, package.path))), None
+        )
+    return packages[0] if len(packages) == 1 else None
 
 
 def _same(home: str, path: str) -> bool:
@@ -49,19 +51,19 @@ def facts(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
     """The toolkit in use, and what the environment says of toolkits."""
     if snapshot.toolkits is None:
         return
-    one = active(snapshot)
-    if one is not None:
-        yield _toolkit(one, snapshot, places)
+    package = active(snapshot)
+    if package is not None:
+        yield _toolkit(package, snapshot, places)
     environment = snapshot.environment
     home = (environment or {}).get("ASCEND_HOME_PATH", "")
     newest = max(snapshot.toolkits, key=lambda one: ordered(one.version), default=None)
-    variable, folder = _mixed(environment or {}, one)
+    variable, folder = _mixed(environment or {}, package)
     yield MachineToolkits(
         "CANN",
         places.path,
         places.at("environment", "ASCEND_HOME_PATH") if home else places.at("toolkits"),
         installed=len(snapshot.toolkits),
-        versions=", ".join(one.version for one in snapshot.toolkits) or NONE,
+        versions=", ".join(toolkit.version for toolkit in snapshot.toolkits) or NONE,
         script=script_of(newest.path) if newest else NONE,
         boards=machines_devices(snapshot),
         loaded=flag(None if environment is None else bool(home)),
@@ -80,8 +82,8 @@ def script_of(path: str) -> str:
     >>> script_of("/usr/local/Ascend/cann-8.5.0")
     '/usr/local/Ascend/cann-8.5.0/set_env.sh'
     """
-    found = re.match(r"(.*/(?:ascend-toolkit|nnae|nnrt))/", f"{path}/")
-    return f"{found.group(1) if found else path}/set_env.sh"
+    match = re.match(r"(.*/(?:ascend-toolkit|nnae|nnrt))/", f"{path}/")
+    return f"{match.group(1) if match else path}/set_env.sh"
 
 
 def _toolkit(one: Package, snapshot: Snapshot, places: Places) -> MachineToolkit:
@@ -121,8 +123,8 @@ def _mixed(environment: dict[str, str], one: Package | None) -> tuple[str, str]:
         return "", ""
     for variable in _SEARCHED:
         for folder in environment.get(variable, "").split(":"):
-            found = _RELEASE.search(folder)
-            release = (found.group(1) or found.group(2)) if found else ""
+            match = _RELEASE.search(folder)
+            release = (match.group(1) or match.group(2)) if match else ""
             if release and ordered(release)[:2] != ordered(one.version)[:2]:
                 return variable, folder
     return "", ""

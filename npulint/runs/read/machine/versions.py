@@ -33,8 +33,8 @@ def series(inner: str) -> str:
     >>> series("V100R001C23SPC001B231")
     'V100R001C23'
     """
-    found = _SERIES.match(inner)
-    return found.group() if found else ""
+    match = _SERIES.match(inner)
+    return match.group() if match else ""
 
 
 def compatible(one: str, of_one: list[str], other: str, of_other: list[str]) -> bool | None:

@@ -41,11 +41,11 @@ def recorded_values(location: str, path: str) -> list[Recorded]:
     """The series of a run, by file. Never raises for malformed content; an unreadable file has none."""
     if not os.path.isdir(location):
         return _of_file(location, path)
-    found: list[Recorded] = []
+    recordeds: list[Recorded] = []
     for place in _candidates(location):
         below = os.path.relpath(place, location).replace(os.sep, "/")
-        found += _of_file(place, posixpath.join(path, below))
-    return _joined(found)
+        recordeds += _of_file(place, posixpath.join(path, below))
+    return _joined(recordeds)
 
 
 def _candidates(folder: str) -> list[str]:
@@ -115,7 +115,7 @@ def _of_log(stream: BinaryIO, path: str) -> list[Recorded]:
             break
         for part in text.split("\r"):  # a progress bar
             lines.see(number, part)
-    return [one for one in collector.series() if one.quantity != "step_time" or not _is_clock(one.values)]
+    return [sery for sery in collector.series() if sery.quantity != "step_time" or not _is_clock(sery.values)]
 
 
 def _is_clock(values: list[float]) -> bool:
@@ -213,9 +213,9 @@ def _seconds(fact: Fact) -> float | None:
 def _joined(found: Iterable[Recorded]) -> list[Recorded]:
     """The series; event files of one folder (a run that was continued writes several) as one."""
     groups: dict[tuple[str, ...], list[Recorded]] = {}
-    for one in found:
-        name = posixpath.dirname(one.path) if one.form == "events" else one.path
-        groups.setdefault((one.quantity, one.label, one.form, one.axis, name), []).append(one)
+    for recorded in found:
+        name = posixpath.dirname(recorded.path) if recorded.form == "events" else recorded.path
+        groups.setdefault((recorded.quantity, recorded.label, recorded.form, recorded.axis, name), []).append(recorded)
     return [_one(group) for group in groups.values()]
 
 
@@ -223,7 +223,11 @@ def _one(group: list[Recorded]) -> Recorded:
     """Several series as one; where they overlap, what was written later counts."""
     if len(group) == 1:
         return group[0]
-    points = {at: (value, line) for one in group for at, value, line in zip(one.at, one.values, one.lines, strict=True)}
+    points = {
+        at: (value, line)
+        for recorded in group
+        for at, value, line in zip(recorded.at, recorded.values, recorded.lines, strict=True)
+    }
     places = sorted(points)
     return msgspec.structs.replace(
         group[0], at=places, values=[points[at][0] for at in places], lines=[points[at][1] for at in places]

@@ -67,7 +67,7 @@ class LogLines:
 def _values(low: str, names: tuple[str, ...]) -> list[tuple[str, float]]:
     """Labels and values after the first of `names` that the line has."""
     for name in names:
-        found = []
+        values = []
         at = low.find(name)
         for _ in range(_PLACES):
             if at < 0:
@@ -78,8 +78,8 @@ def _values(low: str, names: tuple[str, ...]) -> list[tuple[str, float]]:
                 label = LABEL.search(before)
                 full = f"{(label[0] if label else '').strip('_ /.-')} {name}".strip()
                 if not _EVALUATES.search(full):
-                    found.append((full if name == "loss" else name, float(match[1])))
+                    values.append((full if name == "loss" else name, float(match[1])))
             at = low.find(name, at + len(name))
-        if found:
-            return found
+        if values:
+            return values
     return []

@@ -86,12 +86,12 @@ def read_events(stream: BinaryIO, path: str) -> list[Fact]:
     """The facts of an event file: a `run_source`, and a `run_series` for each tag. Lines are 1. A truncated file is
     read up to the truncation."""
     file = _File()
-    for one in _records(stream):
-        if isinstance(one, bytes):
-            file.record(one)
+    for record in _records(stream):
+        if isinstance(record, bytes):
+            file.record(record)
         else:
             file.rows += 1
-            if one > _LIMIT:
+            if record > _LIMIT:
                 file.damaged()
         if file.malformed >= _MALFORMED:
             break
@@ -101,9 +101,9 @@ def read_events(stream: BinaryIO, path: str) -> list[Fact]:
 def scalars(stream: BinaryIO) -> Iterator[tuple[int, str, float]]:
     """Step, tag and value of each scalar of an event file, up to where it is truncated or damaged too often."""
     malformed = 0
-    for one in _records(stream):
+    for record in _records(stream):
         try:
-            step, found = _event(one) if isinstance(one, bytes) else (0, [])
+            step, found = _event(record) if isinstance(record, bytes) else (0, [])
         except GraphError:
             malformed += 1
             if malformed >= _MALFORMED:
@@ -134,16 +134,16 @@ def _records(stream: BinaryIO) -> Iterator[bytes | int]:
 def _facts(file: _File, path: str) -> list[Fact]:
     seen = Seen("events", file.rows, file.malformed, file.first_malformed)
     steps = max(file.last_step - file.first_step, 0)
-    found: list[Fact] = [source_fact(path, seen, "" if file.rows else "empty", Span())]
+    facts: list[Fact] = [source_fact(path, seen, "" if file.rows else "empty", Span())]
     for tag, scale in file.scales.items():
         if scale.is_series:
-            found.append(scale.fact(path, 1, tag[:200], steps))
+            facts.append(scale.fact(path, 1, tag[:200], steps))
     for kind in KINDS:
         courses = [(tag, one) for (of, tag), one in file.courses.items() if of == kind]
         for tag, course in without_unused(courses) if kind == "loss" else courses:
             if course.points >= 3 and course.points > course.bad:
-                found.append(course.fact(kind, path, 1, tag))
-    return found
+                facts.append(course.fact(kind, path, 1, tag))
+    return facts
 
 
 def _skip(stream: BinaryIO, count: int) -> bool:

@@ -106,7 +106,7 @@ class Course:
 
     def fact(self, kind: Measure, path: str, line: int, label: str) -> MeasureSeries:
         """The `run_series` of a course that has numbers."""
-        whole, half = self.blocks.part(0, 1), self.blocks.part(0.5, 1)
+        block, half = self.blocks.part(0, 1), self.blocks.part(0.5, 1)
         begin, end = self.blocks.part(0, 0.1), self.blocks.part(0.9, 1)
         return MeasureSeries(
             kind,
@@ -116,8 +116,8 @@ class Course:
             points=self.points,
             first=rounded(self.first),
             last=rounded(self.last),
-            minimum=rounded(whole.low),
-            maximum=rounded(whole.high),
+            minimum=rounded(block.low),
+            maximum=rounded(block.high),
             spread=share(half.high - half.low, abs(half.mean)) if half.high > half.low else 0.0,
             change=share(end.mean - begin.mean, abs(begin.mean)),
             end=rounded(end.mean),
@@ -139,7 +139,7 @@ def is_record(label: str) -> bool:
 def without_unused(courses: list[tuple[str, Course]]) -> list[tuple[str, Course]]:
     """The labelled losses of a run without unused ones: a component that is always zero next to others (the class loss
     of a detector with one class) is switched off."""
-    return [one for one in courses if not one[1].is_zero] or courses
+    return [course for course in courses if not course[1].is_zero] or courses
 
 
 class Losses:
@@ -169,10 +169,10 @@ class Losses:
             series = without_unused(series) if kind == "loss" else series
             most = max((one.points for _, one in series), default=0)
             main = next((one for _, one in series if one.points == most), None)
-            for label, one in series:
+            for label, course in series:
                 # "loss is nan" in a message is no series unless there are other numbers.
-                if one.points > one.bad and (one is main or one.bad):
-                    found.append(one.fact(kind, path, one.line, label))
+                if course.points > course.bad and (course is main or course.bad):
+                    found.append(course.fact(kind, path, course.line, label))
         return found
 
     def _put(self, kind: Measure, before: str, line: int, value: str, scale: float | None) -> None:
@@ -181,9 +181,9 @@ class Losses:
         label = LABEL.search(before)
         name = (label[0] if label else "").strip("_ /.-")
         key = (kind, f"{name} {kind}".strip())
-        known = self._known.get(key)
-        if known is None:
+        course = self._known.get(key)
+        if course is None:
             if len(self._known) >= _SERIES:
                 return
-            known = self._known[key] = Course(line)
-        known.take(line, float(value), scale)
+            course = self._known[key] = Course(line)
+        course.take(line, float(value), scale)

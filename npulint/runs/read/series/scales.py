@@ -137,10 +137,10 @@ class Scales:
             scale.skip(line)
 
     def _of(self, form: str, scaler: str) -> Scale | None:
-        known = self._known.get((form, scaler))
-        if known is None and len(self._known) < _SCALERS:
-            known = self._known[(form, scaler)] = Scale(form)
-        return known
+        scale = self._known.get((form, scaler))
+        if scale is None and len(self._known) < _SCALERS:
+            scale = self._known[(form, scaler)] = Scale(form)
+        return scale
 
 
 def _number(text: str) -> float:

@@ -87,7 +87,7 @@ def stalls(pace: StepRate, path: str) -> list[Fact]:
         return []
     slow = [index for index, value in enumerate(times.seconds) if value > SLOW * usual]
     worst = max(range(len(times.seconds)), key=times.seconds.__getitem__)
-    whole = StepTimes(
+    step_times = StepTimes(
         "pace",
         path,
         Span.at(times.lines[worst if slow else 0]),
@@ -96,7 +96,7 @@ def stalls(pace: StepRate, path: str) -> list[Fact]:
         worst=rounded(times.seconds[worst] / usual),
         slowdown=_slowdown(pace, times),
     )
-    return [whole, *(periodic(pace, times, usual, period, path) for period in periods(times.steps, slow))]
+    return [step_times, *(periodic(pace, times, usual, period, path) for period in periods(times.steps, slow))]
 
 
 def periods(steps: Sequence[int], slow: Sequence[int]) -> list[Period]:

@@ -162,14 +162,14 @@ class StampedSteps:
             return
         rank = _RANK.search(low)
         key = (rank[0] if rank else "", *_WORD.findall(low, max(0, at - 96), at)[-_WORDS:])
-        known = self._known.get(key)
-        if known is None:
+        series = self._known.get(key)
+        if series is None:
             if len(self._known) >= SERIES:
                 return
-            known = self._known[key] = _Series()
-        known.put(line, step, stamp, self._pauses)
+            series = self._known[key] = _Series()
+        series.put(line, step, stamp, self._pauses)
 
     def facts(self, path: str) -> list[Fact]:
         """The `run_stall` facts named periodic of the longest series that has some."""
         series = sorted(self._known.values(), key=lambda one: -one.count)
-        return next((found for one in series if (found := one.stalls(path))), [])
+        return next((found for sery in series if (found := sery.stalls(path))), [])

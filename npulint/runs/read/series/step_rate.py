@@ -97,12 +97,12 @@ class StepRates:
         words = _WORD.findall(low, max(0, timing.begin - _BEFORE), timing.begin)
         word = next((word for word in reversed(words) if word not in _VALUES), "")
         key = (word, timing.label, step >= 0)
-        known = self.known.get(key)
-        if known is None:
+        step_rate = self.known.get(key)
+        if step_rate is None:
             if len(self.known) >= SERIES:
                 return
-            known = self.known[key] = StepRate(timing.label, timing.rate)
-        known.put(line, step, timing, whole, near)
+            step_rate = self.known[key] = StepRate(timing.label, timing.rate)
+        step_rate.put(line, step, timing, whole, near)
 
 
 def timing_of(low: str) -> Timing | None:

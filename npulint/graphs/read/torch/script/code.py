@@ -33,7 +33,7 @@ class ScriptModule(msgspec.Struct):
 def read_module(data: bytes, name: str) -> ScriptModule:
     """The classes and functions of a file; `name` is the dotted module name. Each byte is one character, so that
     offsets match the source tables."""
-    found = ScriptModule()
+    script_module = ScriptModule()
     owner = indent = ""
     function: ScriptFunction | None = None
     heading = False
@@ -44,7 +44,7 @@ def read_module(data: bytes, name: str) -> ScriptModule:
             scope = f"{name}.{owner}" if owner else name
             typed = _SELF.match(line)
             function = ScriptFunction(f"{scope}.{match[2]}", (typed[1], typed[2]) if typed else ("", ""), [])
-            found.functions.append(function)
+            script_module.functions.append(function)
             heading = not line.rstrip().endswith(":")
         elif line[:1] not in (" ", ""):
             function, heading = None, False
@@ -55,8 +55,8 @@ def read_module(data: bytes, name: str) -> ScriptModule:
         elif function is not None and line.startswith(indent):
             function.lines.append((start, line))
         elif owner and (typed := _ATTRIBUTE.match(line)):
-            found.attributes.setdefault(f"{name}.{owner}", {})[typed[1] or typed[2]] = typed[3]
-    return found
+            script_module.attributes.setdefault(f"{name}.{owner}", {})[typed[1] or typed[2]] = typed[3]
+    return script_module
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, str]]:

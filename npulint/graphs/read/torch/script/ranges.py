@@ -72,13 +72,15 @@ class Ranges:
         return self._frames[key]
 
     def _made(self, parts: tuple[int | str, ...], path: int | str, first: int, begin: int) -> list[NodeFrame]:
-        known = self._sources.get(parts)
-        if known is None:
-            known = self._sources[parts] = self._source(parts)
-        if known.calls or not known.function:
-            return known.calls
+        source = self._sources.get(parts)
+        if source is None:
+            source = self._sources[parts] = self._source(parts)
+        if source.calls or not source.function:
+            return source.calls
         name = self._texts[path] if isinstance(path, int) else path
-        return [NodeFrame(name[:1024], first + bisect_right(known.newlines, begin - 1), known.function)] if name else []
+        return (
+            [NodeFrame(name[:1024], first + bisect_right(source.newlines, begin - 1), source.function)] if name else []
+        )
 
     def _source(self, parts: tuple[int | str, ...]) -> _Source:
         texts = [part if isinstance(part, str) else self._texts[part] for part in parts]
@@ -101,14 +103,14 @@ class _Source(msgspec.Struct):
 
 def _calls(text: str) -> list[NodeFrame]:
     """The call stack of a traced operator, which replaces its source; the innermost comes first."""
-    found = []
+    node_frames = []
     for line in text.split("\n"):
         if line:
             match = _TRACED.fullmatch(line)
             if match is None:
                 return []
-            found.append(NodeFrame(match["path"][:1024], int(match["line"]), match["function"]))
-    return found[::-1]
+            node_frames.append(NodeFrame(match["path"][:1024], int(match["line"]), match["function"]))
+    return node_frames[::-1]
 
 
 _DEF = lazy_compile(r"[ \t]*(?:@[^\n]*\n[ \t]*)*def[ \t]+(\w+)")
