@@ -146,15 +146,15 @@ def _likely(known: dict[str, _Op]) -> list[_Op]:
     return plain or list(known.values())
 
 
-def _united(found: list[Verdict]) -> Verdict:
+def _united(verdicts: list[Verdict]) -> Verdict:
     """The verdict on which all overloads agree, at least in whether the NPU computes it; else unknown."""
-    if len(set(found)) == 1:
-        return found[0]
-    words = {one.word for one in found}
+    if len(set(verdicts)) == 1:
+        return verdicts[0]
+    words = {one.word for one in verdicts}
     for scale in (_FINE, _BAD):
         if words <= set(scale):
-            chosen = next(one for word in scale for one in found if one.word == word)
-            agreed = {(one.reaches, one.backward) for one in found}
+            chosen = next(one for word in scale for one in verdicts if one.word == word)
+            agreed = {(one.reaches, one.backward) for one in verdicts}
             loose = chosen if len(agreed) == 1 else msgspec.structs.replace(chosen, reaches=(), backward=())
             return msgspec.structs.replace(loose, certain=len(words) == 1)
     return _NONE

@@ -13,12 +13,14 @@ from npulint.discover.projects import ProjectRoots, marked_root
 _CODE = ("python", "notebook")
 
 
-def context_files(found: Discovery, options: DiscoverOptions, contents: Mapping[str, bytes] = {}) -> list[SourceFile]:
+def context_files(
+    discovery: Discovery, options: DiscoverOptions, contents: Mapping[str, bytes] = {}
+) -> list[SourceFile]:
     """The files to read in addition to those found: when single files were named, the rest of their project, or of
     their folder if no project is marked. No findings are reported in them unless a named file causes them. Graphs are
     excluded; run artifacts need context only if no code was named with them. `contents` is as for `discover`."""
-    has_code = any(file.kind in _CODE for file in found.files)
-    named = (file for file in found.files if file.path in found.named)
+    has_code = any(file.kind in _CODE for file in discovery.files)
+    named = (file for file in discovery.files if file.path in discovery.named)
     alone = {posixpath.dirname(file.path) or "." for file in named if not (has_code and file.kind == "artifact")}
     if not alone:
         return []
@@ -28,7 +30,7 @@ def context_files(found: Discovery, options: DiscoverOptions, contents: Mapping[
     def home(folder: str) -> str | None:
         return marked_root(folder, roots)
 
-    have = {(file.path, file.kind) for file in found.files}
+    have = {(file.path, file.kind) for file in discovery.files}
     marked = {root for root in map(home, alone) if root is not None}
     flat = {folder for folder in alone if home(folder) is None}
     near = discover(sorted(marked | flat), options, contents, flat=flat - marked).files

@@ -78,16 +78,17 @@ def _findings(findings: list[Finding], lang: str) -> str:
     return section("findings", title, body if findings else f"<p>{say(lang, 'doctor.sound')}</p>")
 
 
-def _card(number: int, one: Finding, lang: str) -> str:
+def _card(number: int, finding: Finding, lang: str) -> str:
     """A finding without a place: that in the snapshot helps nobody."""
-    documentation = outside(one.url, say(lang, "html.documentation"))
-    severity = say(lang, f"severity.{one.severity}")
+    documentation = outside(finding.url, say(lang, "html.documentation"))
+    severity = say(lang, f"severity.{finding.severity}")
     return (
-        f'<article class="f {one.severity}" id="{identifier("f", str(number))}">'
-        f'<h4><b class="s {one.severity}">{severity}</b> {inline_markdown(one.message)}</h4>'
-        f'<p class="at"><code>{escape_html(one.name)}</code> <code>{escape_html(one.code)}</code> {documentation}</p>'
-        f'<p class="why"><b>{say(lang, "why")}</b> <span>{paragraph(one.why)}</span></p>'
-        f'<p class="fix"><b>{say(lang, "fix")}</b> <span>{paragraph(one.fix.text)}</span></p></article>'
+        f'<article class="f {finding.severity}" id="{identifier("f", str(number))}">'
+        f'<h4><b class="s {finding.severity}">{severity}</b> {inline_markdown(finding.message)}</h4>'
+        f'<p class="at"><code>{escape_html(finding.name)}</code> <code>{escape_html(finding.code)}</code> '
+        f"{documentation}</p>"
+        f'<p class="why"><b>{say(lang, "why")}</b> <span>{paragraph(finding.why)}</span></p>'
+        f'<p class="fix"><b>{say(lang, "fix")}</b> <span>{paragraph(finding.fix.text)}</span></p></article>'
     )
 
 

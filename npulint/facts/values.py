@@ -45,9 +45,9 @@ def merge(parts: list[PossibleValues]) -> PossibleValues:
     return PossibleValues(tuple(values[:16]), bool(parts) and len(values) <= 16 and all(p.exact for p in parts), symbol)
 
 
-def truth(known: PossibleValues) -> bool | None:
+def truth(values: PossibleValues) -> bool | None:
     """The truth value in a condition; None when undetermined."""
-    if not known.exact or not known.values:
+    if not values.exact or not values.values:
         return None
-    answers = {bool(v) for v in known.values}
+    answers = {bool(v) for v in values.values}
     return answers.pop() if len(answers) == 1 else None

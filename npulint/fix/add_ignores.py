@@ -74,11 +74,11 @@ def _changed(path: str, findings: Sequence[Finding], root: str) -> tuple[FileCha
     return change, left
 
 
-def _with_comment(path: str, one: Finding, data: bytes, style: Style | None) -> bytes | None:
+def _with_comment(path: str, finding: Finding, data: bytes, style: Style | None) -> bytes | None:
     """The bytes of a file with a comment about a finding; None where no comment can be."""
     try:
         document = SourceDocument(path, style.kind if style else "", data)
-        alone = msgspec.structs.replace(one, related=(), places=1, wording="")
+        alone = msgspec.structs.replace(finding, related=(), places=1, wording="")
         edit = ignore_here(alone, document.text.text.split("\n"), style, REASON)
         return document.edited([edit]) if edit is not None else None
     except FixRefused:

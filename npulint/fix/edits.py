@@ -171,13 +171,13 @@ def _new_lines(edit: Edit) -> list[str]:
     )
 
 
-def _overlap(one: Edit, other: Edit) -> bool:
+def _overlap(edit: Edit, other: Edit) -> bool:
     """Whether two edits of a file change the same text; adjacent edits do not."""
-    return _start(one) < _end(other) and _start(other) < _end(one)
+    return _start(edit) < _end(other) and _start(other) < _end(edit)
 
 
-def _same_range(one: Edit, other: Edit) -> bool:
-    return one.span == other.span
+def _same_range(edit: Edit, other: Edit) -> bool:
+    return edit.span == other.span
 
 
 def _crosses(edit: Edit, imports: Sequence[Edit]) -> bool:

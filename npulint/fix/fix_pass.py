@@ -132,22 +132,22 @@ def _without_copied(proposed: Sequence[Proposal]) -> tuple[list[Proposal], list[
     return [proposal for proposal in proposed if proposal.paths.isdisjoint(copied)], kept_back
 
 
-def _permitted(one: Finding, unsafe: bool) -> list[tuple[FixEdit | None, tuple[Edit, ...], str]]:
+def _permitted(finding: Finding, unsafe: bool) -> list[tuple[FixEdit | None, tuple[Edit, ...], str]]:
     """The permitted fixes of a finding, or its exact edits where known."""
     allowed = ("safe", "unsafe") if unsafe else ("safe",)
-    if one.fix.changes:
-        return [(change, (), change.applicability) for change in one.fix.changes if change.applicability in allowed]
-    known = one.fix.edits and one.fix.applicability in allowed
-    return [(None, one.fix.edits, one.fix.applicability)] if known else []
+    if finding.fix.changes:
+        return [(change, (), change.applicability) for change in finding.fix.changes if change.applicability in allowed]
+    known = finding.fix.edits and finding.fix.applicability in allowed
+    return [(None, finding.fix.edits, finding.fix.applicability)] if known else []
 
 
 def _key(step: object) -> bytes:
     return msgspec.msgpack.encode(step)
 
 
-def _place(one: Finding, change: FixEdit | None) -> tuple[str, Span]:
+def _place(finding: Finding, change: FixEdit | None) -> tuple[str, Span]:
     """The place that a fix applies to: that of the finding, or of a related location that it covers."""
-    spots = [(one.path, one.span), *((place.path, place.span) for place in one.related)]
+    spots = [(finding.path, finding.span), *((place.path, place.span) for place in finding.related)]
     steps = [(step.path, step.span) for step in change.steps] if change else []
     return next((step for step in steps if step in spots), spots[0])
 
@@ -248,5 +248,5 @@ def _fault(
     return next(iter(broken.values()), "") or ("overlap" if waiting or denied else "")
 
 
-def _denied(one: Proposal, reason: str, detail: str = "") -> RefusedFix:
-    return RefusedFix(one.finding, one.path, one.place, one.change, reason, detail)
+def _denied(proposal: Proposal, reason: str, detail: str = "") -> RefusedFix:
+    return RefusedFix(proposal.finding, proposal.path, proposal.place, proposal.change, reason, detail)

@@ -29,11 +29,11 @@ def kept_open(first: Sequence[Finding], last: Sequence[Finding], fixed: Iterable
     return [one if (one.code, one.path) in before else _raised(one, wanted) for one in last]
 
 
-def _keys(one: Finding) -> list[_Key]:
+def _keys(finding: Finding) -> list[_Key]:
     """By what two findings on one subject belong together: the program, or the file."""
-    return [(place, one.topic, one.category) for place in (one.program, one.path) if place]
+    return [(place, finding.topic, finding.category) for place in (finding.program, finding.path) if place]
 
 
-def _raised(one: Finding, wanted: dict[_Key, str]) -> Finding:
-    severity = max([one.severity, *(wanted[key] for key in _keys(one) if key in wanted)], key=SEVERITIES.index)
-    return one if severity == one.severity else msgspec.structs.replace(one, severity=severity)
+def _raised(finding: Finding, wanted: dict[_Key, str]) -> Finding:
+    severity = max([finding.severity, *(wanted[key] for key in _keys(finding) if key in wanted)], key=SEVERITIES.index)
+    return finding if severity == finding.severity else msgspec.structs.replace(finding, severity=severity)

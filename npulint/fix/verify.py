@@ -163,9 +163,9 @@ class _Moved:
         return False
 
 
-def same(one: ast.AST, other: ast.AST) -> bool:
+def same(node: ast.AST, other: ast.AST) -> bool:
     """Whether two syntax trees are equal apart from places; like comparing dumps, without recursion."""
-    waiting: list[tuple[object, object]] = [(one, other)]
+    waiting: list[tuple[object, object]] = [(node, other)]
     while waiting:
         left, right = waiting.pop()
         if type(left) is not type(right):

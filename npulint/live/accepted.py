@@ -37,12 +37,12 @@ def accepted(findings: Iterable[Finding], folder: str, lines: LineProvider) -> l
     return sorted({_entry(finding, folder, lines) for finding in findings})
 
 
-def _entry(one: Finding, folder: str, lines: LineProvider) -> Accepted:
+def _entry(finding: Finding, folder: str, lines: LineProvider) -> Accepted:
     try:
-        path = os.path.relpath(one.path, folder).replace(os.sep, "/")
+        path = os.path.relpath(finding.path, folder).replace(os.sep, "/")
     except ValueError:  # on another drive
-        path = one.path
-    return Accepted(path, one.name, one.subject, line_text(one, lines) or one.message)
+        path = finding.path
+    return Accepted(path, finding.name, finding.subject, line_text(finding, lines) or finding.message)
 
 
 def load(path: str, lang: str) -> dict[str, list[Accepted]]:

@@ -23,26 +23,29 @@ def with_remedies(findings: Sequence[Finding], step: StepSummary, lang: str) -> 
     ]
 
 
-def _located(one: Finding, operators: Iterable[StepOperator], lang: str) -> Finding:
+def _located(finding: Finding, operators: Iterable[StepOperator], lang: str) -> Finding:
     """The finding with the lines of libraries in its message, if only libraries call its operator there."""
     there = [
         row
         for row in operators
-        if (row.path, row.line) == (one.path, one.span.line) and f"{row.name}.".startswith(f"{one.subject}.")
+        if (row.path, row.line) == (finding.path, finding.span.line)
+        and f"{row.name}.".startswith(f"{finding.subject}.")
     ]
     lines = list(dict.fromkeys(row.inside for row in there))
-    if not one.subject or not lines or "" in lines:
-        return one
+    if not finding.subject or not lines or "" in lines:
+        return finding
     listed = say(lang, "list.and").join(f"`{line}`" for line in lines[:_LISTED])
-    return msgspec.structs.replace(one, message=one.message + say(lang, "live.called-in", list=listed))
+    return msgspec.structs.replace(finding, message=finding.message + say(lang, "live.called-in", list=listed))
 
 
-def _advised(one: Finding, waits: Iterable[StepWait], lang: str) -> Finding:
-    there = [wait for wait in waits if wait.inside and (wait.path, wait.line) == (one.path, one.span.line)]
-    known = list(dict.fromkeys((wait.why, wait.remedy) for wait in there if wait.remedy and wait.name == one.subject))
+def _advised(finding: Finding, waits: Iterable[StepWait], lang: str) -> Finding:
+    there = [wait for wait in waits if wait.inside and (wait.path, wait.line) == (finding.path, finding.span.line)]
+    known = list(
+        dict.fromkeys((wait.why, wait.remedy) for wait in there if wait.remedy and wait.name == finding.subject)
+    )
     if not known:
-        return one
+        return finding
     sign = "" if lang == "zh" else " "
     why = sign.join(dict.fromkeys(text for text, _ in known[:_LISTED]))
     fix = sign.join(dict.fromkeys(text for _, text in known[:_LISTED]))
-    return msgspec.structs.replace(one, why=sign.join((why, one.why)), fix=Fix(fix))
+    return msgspec.structs.replace(finding, why=sign.join((why, finding.why)), fix=Fix(fix))

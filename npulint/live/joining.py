@@ -54,24 +54,24 @@ def joined_step(
     return msgspec.structs.replace(step, differences=tuple(dict.fromkeys((*against, *alone))), explained=True)
 
 
-def _status(one: Finding, run: Run, confirmed: set[tuple[str, int, str]], decided: frozenset[str]) -> str:
+def _status(finding: Finding, run: Run, confirmed: set[tuple[str, int, str]], decided: frozenset[str]) -> str:
     """What the run says about a finding of the source check; empty if its file did not run."""
-    real = os.path.realpath(local(one.path))
+    real = os.path.realpath(local(finding.path))
     reached = run.lines.get(real)
     if reached is None:
         return ""
-    span = range(one.span.line, max(one.span.line, one.span.end_line) + 1)
-    if (one.path, one.span.line, one.code) in confirmed:
+    span = range(finding.span.line, max(finding.span.line, finding.span.end_line) + 1)
+    if (finding.path, finding.span.line, finding.code) in confirmed:
         return "confirmed"
     if reached.isdisjoint(span):
         return "missed"
     stopped, _, line = run.stopped.rpartition(":")
-    if one.code not in decided or (stopped and os.path.realpath(stopped) == real and int(line) in span):
+    if finding.code not in decided or (stopped and os.path.realpath(stopped) == real and int(line) in span):
         return "open"
-    places = {(one.path, number) for number in span}
-    shows = _SHOWN.get(_KINDS.get(one.topic, ""))
+    places = {(finding.path, number) for number in span}
+    shows = _SHOWN.get(_KINDS.get(finding.topic, ""))
     if shows is None:
-        return "contradicted" if one.severity == "error" else "open"
+        return "contradicted" if finding.severity == "error" else "open"
     if not any((row.path, row.line) in places for row in run.step.operators):
         return "open"
     return "confirmed" if shows(run.step, places) else "contradicted"
@@ -93,28 +93,34 @@ _SHOWN: dict[str, Callable[[StepSummary, set[Place]], bool]] = {"wait": _waits, 
 """Whether a step does what the findings of a kind say, at some lines."""
 
 
-def _contradicted(one: Finding, lang: str) -> StepDifference:
-    said = say(lang, "step.static.contradicted", message=one.message)
-    run = say(lang, f"step.run.{_KINDS.get(one.topic, 'error')}")
-    return StepDifference("contradicted", one.code, one.name, one.path, one.span.line, said, run)
+def _contradicted(finding: Finding, lang: str) -> StepDifference:
+    said = say(lang, "step.static.contradicted", message=finding.message)
+    run = say(lang, f"step.run.{_KINDS.get(finding.topic, 'error')}")
+    return StepDifference("contradicted", finding.code, finding.name, finding.path, finding.span.line, said, run)
 
 
-def _live_only(one: Finding, run: Run, static: RunResult, lang: str) -> StepDifference:
-    said = say(lang, "step.run.live_only", message=one.message)
+def _live_only(finding: Finding, run: Run, static: RunResult, lang: str) -> StepDifference:
+    said = say(lang, "step.run.live_only", message=finding.message)
     return StepDifference(
-        "live_only", one.code, one.name, one.path, one.span.line, _unseen(one, run, static, lang), said
+        "live_only",
+        finding.code,
+        finding.name,
+        finding.path,
+        finding.span.line,
+        _unseen(finding, run, static, lang),
+        said,
     )
 
 
-def _unseen(one: Finding, run: Run, static: RunResult, lang: str) -> str:
+def _unseen(finding: Finding, run: Run, static: RunResult, lang: str) -> str:
     """Why the source check does not report what a run does."""
-    place = (one.path, one.span.line)
+    place = (finding.path, finding.span.line)
     rows = [
         row
         for row in run.step.operators
-        if (row.path, row.line) == place and f"{row.name}.".startswith(f"{one.subject}.")
+        if (row.path, row.line) == place and f"{row.name}.".startswith(f"{finding.subject}.")
     ]
-    waits = [row for row in run.step.waits if (row.path, row.line) == place and row.name == one.subject]
+    waits = [row for row in run.step.waits if (row.path, row.line) == place and row.name == finding.subject]
     inside = [row.inside for row in rows] + [row.inside for row in waits]
     if inside and all(inside):
         return say(lang, "step.static.library")

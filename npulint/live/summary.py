@@ -56,14 +56,14 @@ def memory(course: Course, soc: str) -> StepMemory | None:
     return msgspec.structs.replace(step_memory, capacity=room, fits=fits, source=chip.source)
 
 
-def changed_shapes(found: Operators) -> list[StepShape]:
+def changed_shapes(operators: Operators) -> list[StepShape]:
     """The operators whose shapes changed between steps, the first of each line, in the order of execution."""
     rows: dict[tuple[str, int], StepShape] = {}
-    for judged_operator in found.judged:
+    for judged_operator in operators.judged:
         later = judged_operator.node.attrs.get("later", ())
         if not later:
             continue
-        path, line = _shown(found, judged_operator)
+        path, line = _shown(operators, judged_operator)
         inside = " ".join(library_lines(judged_operator.node)[:1])
         shapes = tuple(tuple(map(int, shape)) for shape in later)
         step_shape = rows.get((path, line), StepShape(judged_operator.node.op, shapes, path, line, inside, others=-1))
@@ -73,30 +73,30 @@ def changed_shapes(found: Operators) -> list[StepShape]:
     return list(rows.values())
 
 
-def picture(found: Operators, graph: Graph, course: Course) -> StepPicture | None:
+def picture(operators: Operators, graph: Graph, course: Course) -> StepPicture | None:
     """The last step as stretches of operators; None if its order was not recorded."""
-    judged = {id(judged_operator.node): judged_operator for judged_operator in found.judged}
+    judged = {id(judged_operator.node): judged_operator for judged_operator in operators.judged}
     nodes = graph.bodies[0].nodes
     ran = [judged.get(id(nodes[number])) if 0 <= number < len(nodes) else None for number in course.sequence]
     if not any(ran):
         return None
-    waits = {id(node) for node, _ in waiting(found.view)}
+    waits = {id(node) for node, _ in waiting(operators.view)}
     stretches: list[StepStretch] = []
     for detail in (2, 1, 0):  # lines, functions, files
-        stretches = list(_stretches(found, ran, waits, detail))
+        stretches = list(_stretches(operators, ran, waits, detail))
         if len(stretches) <= _STRETCHES:
             break
     return StepPicture(len(ran), tuple(stretches[:_STRETCHES]), course.memory)
 
 
 def _stretches(
-    found: Operators, ran: Sequence[JudgedOperator | None], waits: set[int], detail: int
+    operators: Operators, ran: Sequence[JudgedOperator | None], waits: set[int], detail: int
 ) -> Iterator[StepStretch]:
     begin, held, runs, marks = 0, None, dict[str, int](), list[int]()
     for number, judged_operator in enumerate(ran):
         if judged_operator is None:
             continue
-        key = _key(found, judged_operator, detail)
+        key = _key(operators, judged_operator, detail)
         if key != held:
             if held is not None:
                 yield StepStretch(*held, begin, number, runs, tuple(marks[:_WAITS]))
@@ -109,12 +109,12 @@ def _stretches(
         yield StepStretch(*held, begin, len(ran), runs, tuple(marks[:_WAITS]))
 
 
-def _key(found: Operators, one: JudgedOperator, detail: int) -> _Key:
-    path, line = _shown(found, one)
-    function = one.node.frames[-1].function if one.node.frames and detail else ""
-    return path, line if detail == 2 else 0, function, one.node.phase or "forward"
+def _key(operators: Operators, judged_operator: JudgedOperator, detail: int) -> _Key:
+    path, line = _shown(operators, judged_operator)
+    function = judged_operator.node.frames[-1].function if judged_operator.node.frames and detail else ""
+    return path, line if detail == 2 else 0, function, judged_operator.node.phase or "forward"
 
 
-def _shown(found: Operators, one: JudgedOperator) -> tuple[str, int]:
-    path, span = one.place
-    return ("", 0) if path == found.view.path else (path, span.line)
+def _shown(operators: Operators, judged_operator: JudgedOperator) -> tuple[str, int]:
+    path, span = judged_operator.place
+    return ("", 0) if path == operators.view.path else (path, span.line)

@@ -146,10 +146,16 @@ class Checks:
             lines.append(say(self._lang, "live.accepted", path=self._path))
         return lines
 
-    def _line(self, one: FixtureReport) -> str:
-        syncs = f"{one.syncs:g}"
-        known = len(one.entries) - one.new if not self._update else len(one.entries)
-        values = {"test": one.test, "new": one.new, "known": max(0, known), "leaving": one.leaving, "syncs": syncs}
+    def _line(self, fixture_report: FixtureReport) -> str:
+        syncs = f"{fixture_report.syncs:g}"
+        known = len(fixture_report.entries) - fixture_report.new if not self._update else len(fixture_report.entries)
+        values = {
+            "test": fixture_report.test,
+            "new": fixture_report.new,
+            "known": max(0, known),
+            "leaving": fixture_report.leaving,
+            "syncs": syncs,
+        }
         return say(self._lang, "live.test", **values)
 
 

@@ -128,7 +128,7 @@ class _Reader:
             seen[entry.name].append(entry)
 
 
-def _contradict(one: MixlistEntry, other: MixlistEntry) -> bool:
-    if one.list == other.list:
-        return one.action != other.action
-    return one.action == other.action == "to-add"
+def _contradict(mixlist_entry: MixlistEntry, other: MixlistEntry) -> bool:
+    if mixlist_entry.list == other.list:
+        return mixlist_entry.action != other.action
+    return mixlist_entry.action == other.action == "to-add"

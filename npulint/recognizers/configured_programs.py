@@ -60,9 +60,9 @@ class ConfiguredTraining:
         for part in starts.parts:
             self.parts += training_arguments(part.settings, versions)
 
-    def _add(self, known: list[Fact], found: Sequence[TrainingArgument]) -> None:
-        places = {(fact.path, fact.span, fact.name) for fact in known}
-        known += [fact for fact in found if (fact.path, fact.span, fact.name) not in places]
+    def _add(self, facts: list[Fact], found: Sequence[TrainingArgument]) -> None:
+        places = {(fact.path, fact.span, fact.name) for fact in facts}
+        facts += [fact for fact in found if (fact.path, fact.span, fact.name) not in places]
 
     def programs(self, others: FactTable, scripts: Sequence[Program]) -> list[Program]:
         """The trainings of frameworks; the entry of each is the file that configures it, or the launcher. `others` are

@@ -111,17 +111,17 @@ def _replaced(block: ChangedLines) -> list[tuple[str, int]]:
     return [(block.path, block.line + number) for number in range(len(block.old))]
 
 
-def _rows(one: Finding, view: ReportView) -> list[AgentRow]:
+def _rows(finding: Finding, view: ReportView) -> list[AgentRow]:
     """A row for each place; an edit that is at none of them belongs to the first."""
-    changed = blocks([edit for edit in one.fix.edits if not edit.path.endswith(".ipynb")], view.lines)
-    places = [place_of(place) for place in covered(one)]
+    changed = blocks([edit for edit in finding.fix.edits if not edit.path.endswith(".ipynb")], view.lines)
+    places = [place_of(place) for place in covered(finding)]
     lines = list(dict.fromkeys((path, span.line) for path, span in places))
     owned: dict[tuple[str, int], list[ChangedLines]] = {place: [] for place in lines}
     for block in changed:
         inside = range(block.line, block.line + max(len(block.old), 1))
         owner = next((place for place in lines if place[0] == block.path and place[1] in inside), lines[0])
         owned[owner].append(block)
-    return [AgentRow(one, *place, tuple(owned[place]), place == lines[0]) for place in lines]
+    return [AgentRow(finding, *place, tuple(owned[place]), place == lines[0]) for place in lines]
 
 
 def described(rows: Sequence[AgentRow], view: ReportView) -> Iterator[str]:

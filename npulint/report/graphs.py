@@ -102,8 +102,8 @@ def block(result: RunResult, view: ReportView) -> list[str]:
     lang = view.lang
     lines = [Paint(view.color)("bold", say(lang, "graphs.title"))]
     equal_graphses = equal_graphs(result.graphs)
-    for one in equal_graphses[:_SHOWN]:
-        graph, note = one.graph, one.note(lang)
+    for equal_graphse in equal_graphses[:_SHOWN]:
+        graph, note = equal_graphse.graph, equal_graphse.note(lang)
         about = say(lang, "list.and").join((kind(graph, lang), size(graph, lang)))
         lines.append(f"  {leading(graph.path)}{say(lang, 'aside', text=note) if note else ''}")
         lines += [f"    {line}" for text in (about, placed(graph, lang)) for line in _wrapped(text, view)]

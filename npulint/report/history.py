@@ -115,5 +115,13 @@ def changes_since(past: PastReport, result: RunResult, findings: Sequence[Findin
     return Changes(tuple(new), tuple(fixed), tuple(accepted), left)
 
 
-def _past(one: Finding) -> PastFinding:
-    return PastFinding(one.code, one.name, one.severity, one.path, one.span.line, one.message, one.fingerprint)
+def _past(finding: Finding) -> PastFinding:
+    return PastFinding(
+        finding.code,
+        finding.name,
+        finding.severity,
+        finding.path,
+        finding.span.line,
+        finding.message,
+        finding.fingerprint,
+    )

@@ -65,14 +65,16 @@ def _folder(out: str, job: Job) -> str:
     return os.path.join(out, CLONES, job.identity)
 
 
-def _cloned(one: Listed, job: Job, out: str, seconds: int) -> Job:
-    if not one.is_address:
+def _cloned(listed: Listed, job: Job, out: str, seconds: int) -> Job:
+    if not listed.is_address:
         return job
-    if not is_taken(one.place):
+    if not is_taken(listed.place):
         return msgspec.structs.replace(job, failure="address")
     folder = _folder(out, job)
     if not os.path.isdir(folder):
-        failure, detail = _clone(one.place, os.path.join(out, CLONES, f"{_UNFINISHED}{job.identity}"), folder, seconds)
+        failure, detail = _clone(
+            listed.place, os.path.join(out, CLONES, f"{_UNFINISHED}{job.identity}"), folder, seconds
+        )
         if failure:
             return msgspec.structs.replace(job, failure=failure, detail=detail)
     return msgspec.structs.replace(job, path=folder)

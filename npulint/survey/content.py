@@ -41,10 +41,10 @@ def content_of(settings: Settings, plan: Plan, job: Job, catalogue: str) -> Cont
     return Content(key(*parts).hex(), lines)
 
 
-def _files(found: Discovery) -> Iterator[tuple[str, bytes, bool]]:
+def _files(discovery: Discovery) -> Iterator[tuple[str, bytes, bool]]:
     """The path and content of each file, and whether its lines count."""
     kinds: dict[str, set[str]] = {}
-    for file in found.files:
+    for file in discovery.files:
         kinds.setdefault(file.location, set()).add(file.kind)
     for location, own in kinds.items():
         yield location, _read(location), not own.isdisjoint(_COUNTED)

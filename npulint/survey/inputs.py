@@ -150,11 +150,11 @@ def _in_list(path: str, lang: str) -> list[Listed]:
     return _shortened([one for place, name in rows for one in _of_place(place, name, here)])
 
 
-def _shortened(found: Sequence[Listed]) -> list[Listed]:
+def _shortened(listeds: Sequence[Listed]) -> list[Listed]:
     """The projects without what the names of absolute paths have in common."""
-    above = [os.path.dirname(one.name) for one in found if os.path.isabs(one.name)]
+    above = [os.path.dirname(one.name) for one in listeds if os.path.isabs(one.name)]
     shared = os.path.commonpath(above) if above else ""
-    return [Listed(one.place, os.path.relpath(one.name, shared)) if os.path.isabs(one.name) else one for one in found]
+    return [Listed(one.place, os.path.relpath(one.name, shared)) if os.path.isabs(one.name) else one for one in listeds]
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:

@@ -80,23 +80,23 @@ def _frameworks(result: RunResult) -> tuple[str, ...]:
     )
 
 
-def _finding(one: Finding, project: str) -> FindingRow:
+def _finding(finding: Finding, project: str) -> FindingRow:
     return FindingRow(
         project=project,
-        code=one.code,
-        name=one.name,
-        severity=one.severity,
-        confidence=one.confidence,
-        category=one.category,
-        topic=one.topic,
-        path=one.path,
-        line=one.span.line,
-        column=one.span.column,
-        places=one.places,
-        program=one.program,
-        fix=one.fix.applicability,
-        message=one.message,
-        fingerprint=one.fingerprint,
+        code=finding.code,
+        name=finding.name,
+        severity=finding.severity,
+        confidence=finding.confidence,
+        category=finding.category,
+        topic=finding.topic,
+        path=finding.path,
+        line=finding.span.line,
+        column=finding.span.column,
+        places=finding.places,
+        program=finding.program,
+        fix=finding.fix.applicability,
+        message=finding.message,
+        fingerprint=finding.fingerprint,
     )
 
 

@@ -264,20 +264,20 @@ class _Guard:
             if file.comments:
                 self._commented.setdefault(file.path, []).append(file)
 
-    def objection(self, one: Finding, path: str, place: Span, plan: Plan) -> FixRefused | None:
+    def objection(self, finding: Finding, path: str, place: Span, plan: Plan) -> FixRefused | None:
         """Why a fix at a place is refused, none if it is not: it does not converge, changes a file that was not named
         or a link, or a comment suppresses the check there."""
-        if (one.code, path) in self._blamed:
+        if (finding.code, path) in self._blamed:
             return FixRefused(_RESTLESS)
         paths = sorted({edit.path for edit in plan.edits} | {request.path for request in plan.imports})
         if not all(map(self._workspace.may_change, paths)):
             return FixRefused("not-named")
         for other in filter(self._workspace.is_link, paths):
             return FixRefused("link", path=other)
-        if self._ignored(one, path, place):
+        if self._ignored(finding, path, place):
             return FixRefused("suppressed")
         for other in paths:
-            if self._ignored(one, other, None):
+            if self._ignored(finding, other, None):
                 return FixRefused("suppressed", path=other)
         return FixRefused("adapter") if self._of_other_adapter(plan) else None
 
@@ -290,15 +290,15 @@ class _Guard:
             and not any(map(self._workspace.imported_at_first, adapters))
         )
 
-    def _ignored(self, one: Finding, path: str, place: Span | None) -> bool:
-        if self._per_file and self._per_file.ignores(one, path):
+    def _ignored(self, finding: Finding, path: str, place: Span | None) -> bool:
+        if self._per_file and self._per_file.ignores(finding, path):
             return True
         if path not in self._commented:
             return False
         if path not in self._ignoring:
             text = self._workspace.document(path).text.text
             self._ignoring[path] = ignoring(self._commented[path], text.split("\n"))
-        return self._ignoring[path](one, place)
+        return self._ignoring[path](finding, place)
 
 
 def _promising(outcome: RawResults, unsafe: bool) -> bool:
@@ -322,47 +322,47 @@ class _OriginalFindings:
             self._by_fingerprint[finding.fingerprint] = finding
             self._by_place.setdefault((finding.code, finding.path, finding.span.line), finding)
 
-    def of(self, one: Finding, workspace: FixWorkspace) -> Finding | None:
+    def of(self, finding: Finding, workspace: FixWorkspace) -> Finding | None:
         """What a finding of a later round was at first; none if it was not there."""
-        place = (one.code, one.path, workspace.line(one.path, one.span.line))
-        return self._by_fingerprint.get(one.fingerprint) or self._by_place.get(place)
+        place = (finding.code, finding.path, workspace.line(finding.path, finding.span.line))
+        return self._by_fingerprint.get(finding.fingerprint) or self._by_place.get(place)
 
 
-def _fixed(one: Proposal, workspace: FixWorkspace, originals: _OriginalFindings) -> Fixed:
-    finding = one.finding
+def _fixed(proposal: Proposal, workspace: FixWorkspace, originals: _OriginalFindings) -> Fixed:
+    finding = proposal.finding
     original = originals.of(finding, workspace)
-    line = workspace.line(one.path, one.place.line)
-    paths = tuple(sorted(one.paths))
+    line = workspace.line(proposal.path, proposal.place.line)
+    paths = tuple(sorted(proposal.paths))
     return Fixed(
         finding.code,
         finding.name,
-        one.path,
+        proposal.path,
         line,
-        one.applicability,
+        proposal.applicability,
         paths,
-        _touched(one, workspace),
+        _touched(proposal, workspace),
         finding,
         original.fingerprint if original else "",
         original is not None and not (original.fix.edits or original.fix.changes),
     )
 
 
-def _touched(one: Proposal, workspace: FixWorkspace) -> tuple[Touched, ...]:
+def _touched(proposal: Proposal, workspace: FixWorkspace) -> tuple[Touched, ...]:
     """The places that a fix changes, in lines of the original files."""
     toucheds = []
-    for edit in one.plan.edits:
+    for edit in proposal.plan.edits:
         span = edit.span
         whole = span.end_column == 1 and span.end_line > span.line
         last = span.end_line - whole
         toucheds.append(Touched(edit.path, workspace.line(edit.path, span.line), workspace.line(edit.path, last)))
-    toucheds += [Touched(request.path, statement=request.statement) for request in one.plan.imports]
+    toucheds += [Touched(request.path, statement=request.statement) for request in proposal.plan.imports]
     return tuple(dict.fromkeys(toucheds))
 
 
-def _refusal(one: RefusedFix, workspace: FixWorkspace) -> Refusal:
-    finding, line = one.finding, workspace.line(one.path, one.place.line)
-    files = (one.elsewhere,) if one.elsewhere else ()
-    return Refusal(finding.code, finding.name, one.path, line, one.reason, one.detail, files)
+def _refusal(refused_fix: RefusedFix, workspace: FixWorkspace) -> Refusal:
+    finding, line = refused_fix.finding, workspace.line(refused_fix.path, refused_fix.place.line)
+    files = (refused_fix.elsewhere,) if refused_fix.elsewhere else ()
+    return Refusal(finding.code, finding.name, refused_fix.path, line, refused_fix.reason, refused_fix.detail, files)
 
 
 def _by_reason(refused: Iterable[Refusal]) -> list[Refusal]:
@@ -389,10 +389,12 @@ def _idle(done: PassResult) -> list[RefusedFix]:
     ]
 
 
-def _together(found: list[_ProjectFixes], result: RunResult, folders: tuple[str, ...] = ()) -> FixResult:
-    files = sorted((file for some in found for file in some.files), key=lambda file_change: file_change.path)
-    fixed = sorted((fix for some in found for fix in some.fixed), key=lambda fix: (fix.path, fix.line, fix.code))
-    refused = _by_reason(refusal for some in found for refusal in some.refused)
+def _together(project_fixeses: list[_ProjectFixes], result: RunResult, folders: tuple[str, ...] = ()) -> FixResult:
+    files = sorted((file for some in project_fixeses for file in some.files), key=lambda file_change: file_change.path)
+    fixed = sorted(
+        (fix for some in project_fixeses for fix in some.fixed), key=lambda fix: (fix.path, fix.line, fix.code)
+    )
+    refused = _by_reason(refusal for some in project_fixeses for refusal in some.refused)
     return FixResult(files, fixed, refused, result, folders)
 
 

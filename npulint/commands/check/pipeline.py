@@ -53,10 +53,10 @@ def check_paths(settings: Settings, catalogue: Catalogue, progress: Progress | N
     return CheckedProjects(discovery, frozenset(file.path for file in more), projects, outcomes)
 
 
-def number_of_files(found: Discovery) -> int:
+def number_of_files(discovery: Discovery) -> int:
     """The number of files that the summary of the run counts, read or not."""
-    read = {file.path for file in found.files if file.kind != "data"}
-    return len(read | {problem.path for problem in found.problems if problem.fatal})
+    read = {file.path for file in discovery.files if file.kind != "data"}
+    return len(read | {problem.path for problem in discovery.problems if problem.fatal})
 
 
 def build_result(

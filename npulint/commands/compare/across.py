@@ -80,9 +80,9 @@ def scheduled(config: TrainingConfig) -> bool:
     return any(step.part == "schedule" for step in config.all_steps())
 
 
-def _compared(part: str, what: str, argument: str, one: PlacedValue, other: PlacedValue) -> Difference:
-    values = [0 if value is None and part in _NONE_IS_ZERO else value for value in (one.value, other.value)]
-    return of_both(part, canonical(values[0]) == canonical(values[1]), what, argument, one.mark, other.mark)
+def _compared(part: str, what: str, argument: str, placed_value: PlacedValue, other: PlacedValue) -> Difference:
+    values = [0 if value is None and part in _NONE_IS_ZERO else value for value in (placed_value.value, other.value)]
+    return of_both(part, canonical(values[0]) == canonical(values[1]), what, argument, placed_value.mark, other.mark)
 
 
 def _single(side: Sequence[KindSummary], part: str) -> KindSummary | None:
@@ -131,8 +131,8 @@ def _is_made_once(step: CodeStep, made: Counter[Home]) -> bool:
     return not looped and max(made[path, around] for around in (function, step.module.class_of(function))) <= 1
 
 
-def _summary(step: CodeStep, known: RecipeCall, tracer: Tracer, once: bool) -> KindSummary:
-    side_value = SideValue(known.neutral, step.scope.path, step.span)
+def _summary(step: CodeStep, recipe_call: RecipeCall, tracer: Tracer, once: bool) -> KindSummary:
+    side_value = SideValue(recipe_call.neutral, step.scope.path, step.span)
     passed: dict[str, object] = {}
     marks: dict[str, SideValue] = defaultdict(lambda: side_value)
     missing = {argument.name for argument in step.arguments}
@@ -141,19 +141,19 @@ def _summary(step: CodeStep, known: RecipeCall, tracer: Tracer, once: bool) -> K
         if traced.known:
             passed[argument.name] = traced.value
             marks[argument.name] = SideValue.traced(traced, step.scope.path, step.span)
-    defaults = {} if step.is_open else known.effective({})
+    defaults = {} if step.is_open else recipe_call.effective({})
     values = {name: value for name, value in defaults.items() if name not in missing} | passed
-    neutral = known.neutral_values(values)
-    back = {other: name for name, other in known.neutral_names.items()}
+    neutral = recipe_call.neutral_values(values)
+    back = {other: name for name, other in recipe_call.neutral_names.items()}
     return KindSummary(
-        known.neutral,
+        recipe_call.neutral,
         step.part,
         side_value,
         {
             name: PlacedValue(value, marks[_origin(back, name)].shown_as(shown_plain(value)))
             for name, value in neutral.items()
         },
-        {name: known.roles[_origin(back, name)] for name in neutral if _origin(back, name) in known.roles},
+        {name: recipe_call.roles[_origin(back, name)] for name in neutral if _origin(back, name) in recipe_call.roles},
         once,
     )
 

@@ -72,11 +72,15 @@ def spots(steps: Iterable[CodeStep]) -> set[tuple[str, Span]]:
     return {(step.scope.path, step.span) for step in steps}
 
 
-def is_of_calls(one: Difference, spots: set[tuple[str, Span]], whole: Callable[[Iterable[bool]], bool] = all) -> bool:
+def is_of_calls(
+    difference: Difference, spots: set[tuple[str, Span]], whole: Callable[[Iterable[bool]], bool] = all
+) -> bool:
     """Whether a difference is only about such calls; differences of named values are kept."""
-    if one.part not in ("loss_scale", "autocast") or one.named:
+    if difference.part not in ("loss_scale", "autocast") or difference.named:
         return False
-    return whole((mark.path, mark.span) in spots for mark in (one.reference, one.migrated) if mark is not None)
+    return whole(
+        (mark.path, mark.span) in spots for mark in (difference.reference, difference.migrated) if mark is not None
+    )
 
 
 def _scaled(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tracer) -> Iterator[Difference]:

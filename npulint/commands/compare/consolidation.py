@@ -20,27 +20,27 @@ _DISTRIBUTED = ("reduction", "sampler", "ranks")
 _NAMES = 4
 
 
-def consolidated(found: Iterable[Difference]) -> list[Difference]:
+def consolidated(differences: Iterable[Difference]) -> list[Difference]:
     """The differences, each once at its first place, with its other places in `also`; equal and undetermined values
     stay as they are."""
-    rows = list(found)
+    rows = list(differences)
     differing = [row for row in rows if row.change not in ("none", "unknown")]
     rest = [row for row in rows if row.change in ("none", "unknown")]
     return [*_repeated(_distributed(_other_networks(_without_parts(differing)))), *rest]
 
 
-def _without_parts(found: Sequence[Difference]) -> list[Difference]:
+def _without_parts(differences: Sequence[Difference]) -> list[Difference]:
     """Without calculations that are part of an argument that differs as a whole."""
     whole = [
         (side.path, side.span)
-        for difference in found
+        for difference in differences
         if difference.change == "changed" and difference.argument
         for side in (difference.reference, difference.migrated)
         if side is not None
     ]
     return [
         difference
-        for difference in found
+        for difference in differences
         if not (
             _calculates(difference)
             and any(_is_within(difference.migrated or difference.reference, *each) for each in whole)
@@ -48,8 +48,12 @@ def _without_parts(found: Sequence[Difference]) -> list[Difference]:
     ]
 
 
-def _calculates(one: Difference) -> bool:
-    return one.part in ("arithmetic", "operation") and one.change in ("removed", "added") and not one.argument
+def _calculates(difference: Difference) -> bool:
+    return (
+        difference.part in ("arithmetic", "operation")
+        and difference.change in ("removed", "added")
+        and not difference.argument
+    )
 
 
 def _is_within(inner: SideValue | None, path: str, outer: Span) -> bool:
@@ -59,23 +63,23 @@ def _is_within(inner: SideValue | None, path: str, outer: Span) -> bool:
     return (outer.line, outer.column) <= first and last <= (outer.end_line, outer.end_column)
 
 
-def _repeated(found: Sequence[Difference]) -> list[Difference]:
+def _repeated(differences: Sequence[Difference]) -> list[Difference]:
     """The same difference at several places becomes one."""
-    return [_joined(group) for group in _grouped(found, _subject)]
+    return [_joined(group) for group in _grouped(differences, _subject)]
 
 
-def _subject(one: Difference) -> Hashable:
-    texts = [None if side is None else side.text for side in (one.reference, one.migrated)]
+def _subject(difference: Difference) -> Hashable:
+    texts = [None if side is None else side.text for side in (difference.reference, difference.migrated)]
     return (
-        one.part,
-        one.change,
-        _INDEX.sub("*", one.what),
-        one.argument,
+        difference.part,
+        difference.change,
+        _INDEX.sub("*", difference.what),
+        difference.argument,
         *texts,
-        one.certain,
-        one.adapter,
-        one.evaluates,
-        one.constants,
+        difference.certain,
+        difference.adapter,
+        difference.evaluates,
+        difference.constants,
     )
 
 
@@ -94,18 +98,18 @@ def _joined(group: Sequence[Difference], what: str = "") -> Difference:
     return msgspec.structs.replace(first, what=what, also=also, count=sum(difference.count for difference in group))
 
 
-def _grouped(found: Iterable[Difference], key: Callable[[Difference], Hashable]) -> list[list[Difference]]:
+def _grouped(differences: Iterable[Difference], key: Callable[[Difference], Hashable]) -> list[list[Difference]]:
     groups: dict[Hashable, list[Difference]] = defaultdict(list)
-    for difference in found:
+    for difference in differences:
         groups[key(difference)].append(difference)
     return list(groups.values())
 
 
-def _other_networks(found: Sequence[Difference]) -> list[Difference]:
+def _other_networks(differences: Sequence[Difference]) -> list[Difference]:
     """Many layers that differ between two descriptions of networks are one difference: another file is read."""
     result: list[Difference] = []
-    heads = {_head(one) for one in found if one.part == "layer"}
-    for group in _grouped(found, lambda one: _description(one, heads) or id(one)):
+    heads = {_head(one) for one in differences if one.part == "layer"}
+    for group in _grouped(differences, lambda one: _description(one, heads) or id(one)):
         difference = group[0]
         if len(group) < _BLOCKS or difference.reference is None or difference.migrated is None:
             result += group
@@ -122,36 +126,38 @@ def _plain(side: SideValue) -> SideValue:
     return msgspec.structs.replace(side, provenance=())
 
 
-def _head(one: Difference) -> str:
-    return one.what.partition(".")[0]
+def _head(difference: Difference) -> str:
+    return difference.what.partition(".")[0]
 
 
-def _description(one: Difference, heads: Container[str]) -> tuple[str, str] | None:
+def _description(difference: Difference, heads: Container[str]) -> tuple[str, str] | None:
     """The two configuration files of different names that describe a layer, of which other values are under one of the
     names `heads`; None for anything else."""
     if (
-        one.part not in ("layer", "setting")
-        or _head(one) not in heads
-        or not one.named
-        or one.reference is None
-        or one.migrated is None
+        difference.part not in ("layer", "setting")
+        or _head(difference) not in heads
+        or not difference.named
+        or difference.reference is None
+        or difference.migrated is None
     ):
         return None
-    files = one.reference.path, one.migrated.path
+    files = difference.reference.path, difference.migrated.path
     if any(path.endswith(_CODE) for path in files) or len({posixpath.basename(path) for path in files}) == 1:
         return None
     return files
 
 
-def _distributed(found: Sequence[Difference]) -> list[Difference]:
+def _distributed(differences: Sequence[Difference]) -> list[Difference]:
     """What only one program does for training on several devices (process group, sampler, wrapper, epochs of the
     sampler) is one difference, told under the part that says most."""
 
-    def key(one: Difference) -> Hashable:
-        alone = one.change in ("removed", "added") and one.part in _DISTRIBUTED and not one.argument
-        return one.change if alone and not one.evaluates else id(one)
+    def key(difference: Difference) -> Hashable:
+        alone = (
+            difference.change in ("removed", "added") and difference.part in _DISTRIBUTED and not difference.argument
+        )
+        return difference.change if alone and not difference.evaluates else id(difference)
 
-    return [_one_of_many(group) if len(group) > 1 else group[0] for group in _grouped(found, key)]
+    return [_one_of_many(group) if len(group) > 1 else group[0] for group in _grouped(differences, key)]
 
 
 def _one_of_many(group: Sequence[Difference]) -> Difference:

@@ -86,12 +86,12 @@ def _of_part(
     return PartEvidence(part, "unknown" if unclear else "found", reference, migrated, used)
 
 
-def _of_row(one: Difference) -> EvidenceAnswer:
-    if one.change == "none":
+def _of_row(difference: Difference) -> EvidenceAnswer:
+    if difference.change == "none":
         return "same"
-    if one.adapter or one.evaluates or (one.part, one.change) in _NOTED:
+    if difference.adapter or difference.evaluates or (difference.part, difference.change) in _NOTED:
         return "note"
-    return "differs" if one.certain and one.change != "unknown" else "unknown"
+    return "differs" if difference.certain and difference.change != "unknown" else "unknown"
 
 
 def seen(config: TrainingConfig, tracer: Tracer, settings: Iterable[TrainingSetting]) -> Seen:

@@ -164,19 +164,19 @@ class PartFact(Fact, dict=True):
         return self._seen.by_trainer
 
 
-def difference_facts(found: Iterable[Difference]) -> list[Fact]:
+def difference_facts(differences: Iterable[Difference]) -> list[Fact]:
     """One fact of the kind ``difference`` for each difference."""
     return [
         DifferenceFact(difference, difference.place)
-        for difference in found
+        for difference in differences
         if difference.change not in ("none", "unknown") and difference.place is not None
     ]
 
 
-def ingredient_facts(found: Iterable[Difference]) -> list[Fact]:
+def ingredient_facts(differences: Iterable[Difference]) -> list[Fact]:
     """One fact of the kind ``ingredient`` for each side of each compared value."""
     facts: list[Fact] = []
-    for difference in found:
+    for difference in differences:
         if difference.reference is not None:
             facts.append(IngredientFact(difference, difference.reference, "reference"))
         if difference.migrated is not None:
@@ -184,9 +184,9 @@ def ingredient_facts(found: Iterable[Difference]) -> list[Fact]:
     return facts
 
 
-def part_facts(found: Iterable[PartEvidence]) -> list[Fact]:
+def part_facts(part_evidences: Iterable[PartEvidence]) -> list[Fact]:
     """One fact of the kind ``compared_part`` for each part."""
-    return [PartFact(part_evidence) for part_evidence in found]
+    return [PartFact(part_evidence) for part_evidence in part_evidences]
 
 
 def _text(mark: SideValue | None) -> str:

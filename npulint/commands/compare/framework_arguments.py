@@ -44,11 +44,11 @@ def of_arguments(
             )
 
 
-def _is_handed_over(name: str, one: TrainingSetting) -> bool:
+def _is_handed_over(name: str, training_setting: TrainingSetting) -> bool:
     """Whether a framework reads the value by itself: from the command line, or from a file of its own."""
-    if len(one.traced.provenance) != 1 or one.path.endswith(".py"):
+    if len(training_setting.traced.provenance) != 1 or training_setting.path.endswith(".py"):
         return False
-    return one.what.startswith("-") or name not in _GENERAL
+    return training_setting.what.startswith("-") or name not in _GENERAL
 
 
 def _shaped(value: object) -> object:

@@ -180,13 +180,13 @@ def _is_alternative(step: CodeStep, side: Side) -> bool:
     )
 
 
-def _does_same(one: CodeStep, other: CodeStep) -> bool:
-    same = one.name == other.name or (one.kind == "own" and one.shown == other.shown)
-    return one.kind == other.kind and one.part == other.part and same
+def _does_same(step: CodeStep, other: CodeStep) -> bool:
+    same = step.name == other.name or (step.kind == "own" and step.shown == other.shown)
+    return step.kind == other.kind and step.part == other.part and same
 
 
-def _are_opposite(one: Scope, other: Scope) -> bool:
-    first, second = one.record, other.record
+def _are_opposite(scope: Scope, other: Scope) -> bool:
+    first, second = scope.record, other.record
     return first.kind != second.kind and first.parent == second.parent and first.test == second.test
 
 

@@ -86,49 +86,52 @@ def _by_name(side: Sequence[KindSummary], part: str) -> dict[str, list[KindSumma
     return name
 
 
-def _of_layers(name: str, one: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
+def _of_layers(name: str, kind_summaries: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
     """Compares the number of layers, if the code determines it, and their sizes in any order."""
-    if not all(layer.once for layer in (*one, *other)):
+    if not all(layer.once for layer in (*kind_summaries, *other)):
         return
-    marks = [side[0].mark.shown_as(str(len(side))) for side in (one, other)]
-    if len(one) != len(other):
+    marks = [side[0].mark.shown_as(str(len(side))) for side in (kind_summaries, other)]
+    if len(kind_summaries) != len(other):
         yield Difference("layer", "changed", name, "number", marks[0], marks[1], certain=False)
         return
     yield Difference("layer", "none", name, "number", marks[0], marks[1])
     for size in _SIZES:
-        sizes = [[layer.values[size] for layer in side if size in layer.values] for side in (one, other)]
-        if len(sizes[0]) == len(one) == len(sizes[1]):
+        sizes = [[layer.values[size] for layer in side if size in layer.values] for side in (kind_summaries, other)]
+        if len(sizes[0]) == len(kind_summaries) == len(sizes[1]):
             yield from _listed("layer", name, size, sizes[0], sizes[1])
 
 
-def _of_rates(name: str, one: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
+def _of_rates(name: str, kind_summaries: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
     """Compares the sets of rates, ignoring how often each occurs."""
     rates = [
-        _different([summary.values["rate"] for summary in side if "rate" in summary.values]) for side in (one, other)
+        _different([summary.values["rate"] for summary in side if "rate" in summary.values])
+        for side in (kind_summaries, other)
     ]
     if rates[0] and rates[1]:
         yield from _listed("dropout", name, "rate", rates[0], rates[1])
 
 
-def _of_transforms(name: str, one: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
+def _of_transforms(name: str, kind_summaries: list[KindSummary], other: list[KindSummary]) -> Iterator[Difference]:
     """Compares the values of transforms that each side has exactly once."""
-    yield Difference("transform", "none", name, "", one[0].mark, other[0].mark)
-    if len(one) == len(other) == 1 and name not in _UNSCALED:
-        for value in sorted(one[0].values.keys() & other[0].values.keys()):
-            first, second = one[0].values[value], other[0].values[value]
+    yield Difference("transform", "none", name, "", kind_summaries[0].mark, other[0].mark)
+    if len(kind_summaries) == len(other) == 1 and name not in _UNSCALED:
+        for value in sorted(kind_summaries[0].values.keys() & other[0].values.keys()):
+            first, second = kind_summaries[0].values[value], other[0].values[value]
             if first.value is not None and second.value is not None:
                 yield from _listed("transform", name, value, [first], [second])
 
 
 def _listed(
-    part: str, name: str, argument: str, one: list[PlacedValue], other: list[PlacedValue]
+    part: str, name: str, argument: str, placed_values: list[PlacedValue], other: list[PlacedValue]
 ) -> Iterator[Difference]:
     """Compares values of both sides as multisets; if there are several, the place of the difference is uncertain."""
-    if sorted(map(_key, one)) == sorted(map(_key, other)):
-        yield Difference(part, "none", name, argument, one[0].mark, other[0].mark)
+    if sorted(map(_key, placed_values)) == sorted(map(_key, other)):
+        yield Difference(part, "none", name, argument, placed_values[0].mark, other[0].mark)
         return
-    marks = [side[0].mark.shown_as(", ".join(shown_plain(value.value) for value in side)) for side in (one, other)]
-    certain = len(one) == len(other) == 1
+    marks = [
+        side[0].mark.shown_as(", ".join(shown_plain(value.value) for value in side)) for side in (placed_values, other)
+    ]
+    certain = len(placed_values) == len(other) == 1
     yield Difference(part, "changed", name, argument, marks[0], marks[1], certain=certain)
 
 
@@ -136,5 +139,5 @@ def _different(values: Sequence[PlacedValue]) -> list[PlacedValue]:
     return list({_key(value): value for value in reversed(values)}.values())[::-1]
 
 
-def _key(one: PlacedValue) -> str:
-    return repr(canonical(one.value))
+def _key(placed_value: PlacedValue) -> str:
+    return repr(canonical(placed_value.value))

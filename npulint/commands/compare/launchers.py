@@ -55,13 +55,13 @@ def of_launchers(
         yield from _beside_plain(started_processes, other, first, second)
 
 
-def _variable(name: str, one: Fact | None, other: Fact | None, first: Launch, second: Launch) -> Iterator[Difference]:
+def _variable(name: str, fact: Fact | None, other: Fact | None, first: Launch, second: Launch) -> Iterator[Difference]:
     part = parts_by_name("variable")[name]
-    if one is not None and other is not None:
-        left, right = _side(one), _side(other)
+    if fact is not None and other is not None:
+        left, right = _side(fact), _side(other)
         yield of_both(part, left.text == right.text, name, "", left, right, named=True)
         return
-    given = one or other
+    given = fact or other
     if given is None or name not in _DEFAULTS:
         return
     change, near = ("removed", second) if other is None else ("added", first)
@@ -74,14 +74,14 @@ def _variable(name: str, one: Fact | None, other: Fact | None, first: Launch, se
 
 
 def _beside_plain(
-    one: StartedProcesses | None, other: StartedProcesses | None, first: Launch, second: Launch
+    started_processes: StartedProcesses | None, other: StartedProcesses | None, first: Launch, second: Launch
 ) -> Iterator[Difference]:
     """A start by a launcher for several processes against one without: the script may start processes by itself."""
-    several, plain = (one, second) if one is not None else (other, first)
+    several, plain = (started_processes, second) if started_processes is not None else (other, first)
     if several is None or several.count == 1 or not _is_plain(plain):
         return
     alone = SideValue("1", plain.fact.path, plain.fact.span)
-    sides = (several.side, alone) if one is not None else (alone, several.side)
+    sides = (several.side, alone) if started_processes is not None else (alone, several.side)
     yield of_both("ranks", False, "processes", "", *sides, certain=False)
 
 

@@ -13,11 +13,11 @@ _OF_MACHINE = frozenset(("device_count", "LOCAL_WORLD_SIZE", "local_size"))
 _OF_ALL = frozenset(("get_world_size", "WORLD_SIZE", "RANK_SIZE", "world_size", "get_rank_size"))
 
 
-def count_otherwise(one: CodeStep, other: CodeStep) -> bool:
+def count_otherwise(step: CodeStep, other: CodeStep) -> bool:
     """Whether two formulas of a setting count processes differently, which shows on several machines."""
-    if setting_part(one.shown) not in _DIVIDED or one.whole is None or other.whole is None:
+    if setting_part(step.shown) not in _DIVIDED or step.whole is None or other.whole is None:
         return False
-    return {_counted(one.whole.expr), _counted(other.whole.expr)} == {"machine", "all"}
+    return {_counted(step.whole.expr), _counted(other.whole.expr)} == {"machine", "all"}
 
 
 def _counted(formula: Expr) -> str:

@@ -112,9 +112,9 @@ def _rows(
     return with_effects(consolidated(_told(differences)))
 
 
-def _without_effect(found: Iterable[Difference], *running: Running) -> Iterator[Difference]:
+def _without_effect(differences: Iterable[Difference], *running: Running) -> Iterator[Difference]:
     """The rows of settings; options that are only read in code that no start runs have no effect."""
-    for difference in found:
+    for difference in differences:
         idle = (
             difference.change == "changed"
             and difference.what.startswith("-")
@@ -123,10 +123,10 @@ def _without_effect(found: Iterable[Difference], *running: Running) -> Iterator[
         yield msgspec.structs.replace(difference, effect="idle") if idle else difference
 
 
-def _told(found: Iterable[Difference]) -> Iterator[Difference]:
+def _told(differences: Iterable[Difference]) -> Iterator[Difference]:
     """The rows; one that shows the same on both sides says nothing, so that it counts as undetermined, unless the text
     leaves out what certainly differs."""
-    for difference in found:
+    for difference in differences:
         shown = {side.text for side in (difference.reference, difference.migrated) if side is not None}
         alike = difference.change == "changed" and len(shown) == 1
         cut = difference.certain and any("…" in text for text in shown)
@@ -138,10 +138,10 @@ def _is_mixed(config: TrainingConfig) -> bool:
     return any(step.part in _MIXED and not step.evaluates for step in config.all_steps())
 
 
-def deduplicated(found: Iterable[Difference]) -> list[Difference]:
+def deduplicated(differences: Iterable[Difference]) -> list[Difference]:
     """Keep the most informative difference of a value that is written once and used several times."""
     unique: dict[object, Difference] = {}
-    for difference in found:
+    for difference in differences:
         key = (
             difference.change in ("none", "unknown"),
             _spot(difference.reference),
@@ -156,25 +156,27 @@ def deduplicated(found: Iterable[Difference]) -> list[Difference]:
     return _without_passed_on(list(unique.values()))
 
 
-def _without_passed_on(found: list[Difference]) -> list[Difference]:
+def _without_passed_on(differences: list[Difference]) -> list[Difference]:
     """Of a value that is passed to a project function, keep the differences at its uses, not the one at the call."""
-    used = {_place(difference) for difference in found if difference.named and difference.change == "changed"}
+    used = {_place(difference) for difference in differences if difference.named and difference.change == "changed"}
     return [
         difference
-        for difference in found
+        for difference in differences
         if difference.named or difference.change != "changed" or _place(difference) not in used
     ]
 
 
-def _place(one: Difference) -> object:
-    return tuple([None if mark is None else (_spot(mark), mark.text) for mark in (one.reference, one.migrated)])
+def _place(difference: Difference) -> object:
+    return tuple(
+        [None if mark is None else (_spot(mark), mark.text) for mark in (difference.reference, difference.migrated)]
+    )
 
 
 def _spot(mark: SideValue | None) -> object:
     return None if mark is None else (mark.path, mark.span.line)
 
 
-def _own(one: Difference) -> object:
+def _own(difference: Difference) -> object:
     """The subject of a difference, which separates those on one line. A named value is one, whatever uses it."""
-    texts = [None if mark is None else mark.text for mark in (one.reference, one.migrated)]
-    return tuple(texts) if one.named else (one.what, one.argument, one.change)
+    texts = [None if mark is None else mark.text for mark in (difference.reference, difference.migrated)]
+    return tuple(texts) if difference.named else (difference.what, difference.argument, difference.change)

@@ -101,35 +101,35 @@ class _Evidence:
                     found.append((self._weight(program, other), why, program, other))
         return found
 
-    def _reason(self, one: Program, other: Program) -> str:
+    def _reason(self, program: Program, other: Program) -> str:
         """What connects two scripts; empty if too little does."""
-        code = self._code[one.entry, other.entry]
+        code = self._code[program.entry, other.entry]
         most = code >= _BETTER * max(self._code[own.entry, other.entry] for own in self._left)
-        if _are_named(one, other) and (most or self._are_sole(one, other)):
+        if _are_named(program, other) and (most or self._are_sole(program, other)):
             return "code" if code >= _ALIKE else "name"
-        counterpart = self._matched.modules.get(one.entry) == other.entry
+        counterpart = self._matched.modules.get(program.entry) == other.entry
         return "code" if most and (counterpart or code >= _ALIKE) else ""
 
-    def _are_sole(self, one: Program, other: Program) -> bool:
+    def _are_sole(self, program: Program, other: Program) -> bool:
         """Whether no other script of either side has that name."""
         ours = sum(_are_named(own, other) for own in self._left)
-        return ours == 1 == sum(_are_named(one, own) for own in self._right)
+        return ours == 1 == sum(_are_named(program, own) for own in self._right)
 
-    def _weight(self, one: Program, other: Program) -> float:
-        same = posixpath.basename(one.entry) == posixpath.basename(other.entry)
+    def _weight(self, program: Program, other: Program) -> float:
+        same = posixpath.basename(program.entry) == posixpath.basename(other.entry)
         return (
-            self._code[one.entry, other.entry]
-            + (_SAME_NAME if same else _SAME_STEM if _are_named(one, other) else 0.0)
-            + _FOLDERS * _common_end(one.entry, other.entry)
-            + _MATCHED * (self._matched.modules.get(one.entry) == other.entry)
+            self._code[program.entry, other.entry]
+            + (_SAME_NAME if same else _SAME_STEM if _are_named(program, other) else 0.0)
+            + _FOLDERS * _common_end(program.entry, other.entry)
+            + _MATCHED * (self._matched.modules.get(program.entry) == other.entry)
             + _LAUNCHED * (other.entry in self._started)
             - _GPU * (self._mixed and not other.fact.npu)
         )
 
 
-def _are_named(one: Program, other: Program) -> bool:
+def _are_named(program: Program, other: Program) -> bool:
     """Whether two scripts have the same name, apart from words for devices, or one name continues the other."""
-    ours, theirs = plain_stem(one.entry).split(), plain_stem(other.entry).split()
+    ours, theirs = plain_stem(program.entry).split(), plain_stem(other.entry).split()
     short = min(len(ours), len(theirs))
     return ours == theirs or (short >= _WORDS and ours[:short] == theirs[:short])
 
@@ -148,10 +148,10 @@ def _sharing(left: Sequence[Program], right: Sequence[Program], matched: Matches
     return ((_shared(program, other, matched), "modules", program, other) for program in left for other in right)
 
 
-def _shared(one: Program, other: Program, matched: Matches) -> float:
+def _shared(program: Program, other: Program, matched: Matches) -> float:
     theirs = set(other.paths)
-    common = sum(matched.modules.get(path) in theirs for path in one.paths)
-    return common / max(len(one.paths), len(theirs), 1)
+    common = sum(matched.modules.get(path) in theirs for path in program.paths)
+    return common / max(len(program.paths), len(theirs), 1)
 
 
 def training(programs: Sequence[Program], started: Container[str] = ()) -> list[Program]:

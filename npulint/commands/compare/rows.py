@@ -29,7 +29,7 @@ FindingPlace = tuple[str, Span]
 
 def items_of(
     answers: Sequence[ChecklistItem],
-    found: Sequence[Difference],
+    differences: Sequence[Difference],
     findings: Sequence[Finding],
     parts: Sequence[PartEvidence] = (),
 ) -> tuple[ComparedItem, ...]:
@@ -41,7 +41,7 @@ def items_of(
     rows: dict[str, list[ComparedRow]] = {}
     same: dict[str, int] = {}
     items = {failure.code: answer.item for answer in answers for failure in answer.failures}
-    for difference in found:
+    for difference in differences:
         item: str = ITEM_OF[difference.part]
         if difference.change == "none":
             row = _equal(difference)
@@ -75,43 +75,49 @@ def _item(
     return ComparedItem(answer.item, answer.title, status, tuple(rows), look, failures, same, parts)
 
 
-def _equal(one: Difference) -> ComparedRow | None:
-    return None if one.part in _COUNTED else ComparedRow(one.part, _what(one), "same", *_sides(one))
+def _equal(difference: Difference) -> ComparedRow | None:
+    return (
+        None
+        if difference.part in _COUNTED
+        else ComparedRow(difference.part, _what(difference), "same", *_sides(difference))
+    )
 
 
 def _differing(
-    one: Difference, findings: Mapping[FindingPlace, Iterable[Finding]], items: Mapping[str, str]
+    difference: Difference, findings: Mapping[FindingPlace, Iterable[Finding]], items: Mapping[str, str]
 ) -> tuple[str, ComparedRow | None]:
     """The row of a reported difference and the name of its item; None for one without a finding."""
-    item = ITEM_OF[one.part]
-    place = one.place
+    item = ITEM_OF[difference.part]
+    place = difference.place
     reported = list(findings.get((place.path, place.span), ())) if place is not None else []
-    finding = _reporting_finding(one, reported, items)
+    finding = _reporting_finding(difference, reported, items)
     if finding is None:
         return item, None
     answer = _NOTED if finding.severity == _NOTED else "differs"
-    near = _side(one.near) if one.migrated is None else None
-    also = tuple((_side(left), _side(right)) for left, right in one.also)
-    row = ComparedRow(one.part, _what(one), answer, *_sides(one), finding.code, near, one.effect, also)
+    near = _side(difference.near) if difference.migrated is None else None
+    also = tuple((_side(left), _side(right)) for left, right in difference.also)
+    row = ComparedRow(
+        difference.part, _what(difference), answer, *_sides(difference), finding.code, near, difference.effect, also
+    )
     return items.get(finding.code, item) if answer == "differs" else item, row
 
 
-def _reporting_finding(one: Difference, reported: Sequence[Finding], items: Mapping[str, str]) -> Finding | None:
+def _reporting_finding(difference: Difference, reported: Sequence[Finding], items: Mapping[str, str]) -> Finding | None:
     """The finding that reports a difference: one that names it, else one that makes its item differ, else a note."""
     important = [finding for finding in reported if finding.severity != _NOTED]
-    named = [finding for finding in important if f"`{_what(one)}`" in finding.message]
-    own = [finding for finding in important if items.get(finding.code) == ITEM_OF[one.part]]
+    named = [finding for finding in important if f"`{_what(difference)}`" in finding.message]
+    own = [finding for finding in important if items.get(finding.code) == ITEM_OF[difference.part]]
     notes = [finding for finding in reported if finding.severity == _NOTED]
     both = [finding for finding in named if finding in own]
     return next(iter((*both, *named, *own, *notes)), None)
 
 
-def _what(one: Difference) -> str:
-    return f"{one.what}({one.argument})" if one.argument else one.what
+def _what(difference: Difference) -> str:
+    return f"{difference.what}({difference.argument})" if difference.argument else difference.what
 
 
-def _sides(one: Difference) -> tuple[ComparedSide | None, ComparedSide | None]:
-    return _side(one.reference), _side(one.migrated)
+def _sides(difference: Difference) -> tuple[ComparedSide | None, ComparedSide | None]:
+    return _side(difference.reference), _side(difference.migrated)
 
 
 def _side(mark: SideValue | None) -> ComparedSide | None:

@@ -55,8 +55,8 @@ def of_sections(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
                 yield of_both(part, False, section, "", *(pair if is_added else pair[::-1]), named=True)
 
 
-def _is_named_elsewhere(one: TrainingSetting, other: TrainingSetting) -> bool:
-    values = (one.traced.value, other.traced.value)
+def _is_named_elsewhere(training_setting: TrainingSetting, other: TrainingSetting) -> bool:
+    values = (training_setting.traced.value, other.traced.value)
     return None in values and not any(isinstance(value, int | float) for value in values)
 
 
@@ -81,9 +81,9 @@ def _plain(name: str) -> str:
     return _FUSED.sub("", name).replace("_", "").lower()
 
 
-def side_of(one: TrainingSetting) -> SideValue:
+def side_of(training_setting: TrainingSetting) -> SideValue:
     """The side of a difference that a setting is."""
-    return SideValue.traced(one.traced, one.path, one.span)
+    return SideValue.traced(training_setting.traced, training_setting.path, training_setting.span)
 
 
 def of_components(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:

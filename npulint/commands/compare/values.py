@@ -102,12 +102,12 @@ class Comparer:
     def _is_overwritten(value: ComparedValue, tracer: Tracer) -> bool:
         return value.argument is not None and tracer.is_unread(value.argument.expr)
 
-    def _may_differ(self, one: Expr, other: Expr) -> bool:
+    def _may_differ(self, expr: Expr, other: Expr) -> bool:
         """Whether two expressions that are written alike may have different values where they are executed. What is
         calculated differs with what it is calculated from, which is compared by itself."""
-        if one.operator not in ("", "[]", "."):
+        if expr.operator not in ("", "[]", "."):
             return False
-        both = self._executed(one, other)
+        both = self._executed(expr, other)
         if both is None:
             return False
         first, second = both
@@ -115,9 +115,9 @@ class Comparer:
             return canonical(first.single) != canonical(second.single)
         return first.known != second.known
 
-    def _executed(self, one: Expr, other: Expr) -> tuple[Found, Found] | None:
+    def _executed(self, expr: Expr, other: Expr) -> tuple[Found, Found] | None:
         """What two expressions are worth where they are executed; None unless both are."""
-        first, second = self._reference.executed(one), self._migrated.executed(other)
+        first, second = self._reference.executed(expr), self._migrated.executed(other)
         return None if first is None or second is None else (first, second)
 
     def _is_known_once(self, left: ComparedValue, right: ComparedValue) -> bool:
@@ -179,12 +179,12 @@ def _are_one_rank(a: CallSite, b: CallSite) -> bool:
     return first.part == second.part == "ranks" and first.same_as == second.same_as
 
 
-def _is_shaped(one: ComparedValue, other: ComparedValue) -> bool:
+def _is_shaped(compared_value: ComparedValue, other: ComparedValue) -> bool:
     """Whether a value is calculated or a constant (not a mere name or call result), or the only one. Two values
     calculated alike from names do not count."""
-    if one.argument is None or other.argument is None:
-        return one.argument is not None
-    expr, instead = one.argument.expr, other.argument.expr
+    if compared_value.argument is None or other.argument is None:
+        return compared_value.argument is not None
+    expr, instead = compared_value.argument.expr, other.argument.expr
     alike = bool(expr.operator and instead.operator) and _frame(expr.value) == _frame(instead.value)
     return (bool(expr.operator) or expr.is_literal) and not alike
 

@@ -80,8 +80,8 @@ def _left(plan: PortPlan, lang: str) -> Iterator[PlanUnit]:
         told.add(finding.code)
 
 
-def _open(one: OpenFinding, finding: Finding) -> str:
-    reason = f" {quoted(one.reason, MESSAGE)}" if one.reason else ""
+def _open(open_finding: OpenFinding, finding: Finding) -> str:
+    reason = f" {quoted(open_finding.reason, MESSAGE)}" if open_finding.reason else ""
     place = f"@ {quoted(finding.path, PATH)}:{finding.span.line}"
     return f"{place} {finding.code} {finding.name} ({finding.severity}) {quoted(finding.message, MESSAGE)}{reason}"
 

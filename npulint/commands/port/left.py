@@ -66,12 +66,12 @@ class _Repeated:
         return one.topic == "parse" or told or other
 
 
-def _once(found: Sequence[Finding]) -> list[Finding]:
+def _once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings without notes that another check has told: before and after a port checks judge the same image, the
     same kernel or the same notebook differently. Severe ones come first."""
     told: dict[tuple[str, str, int], str] = {}
     kept = []
-    for finding in found:
+    for finding in findings:
         first = told.setdefault((finding.topic, finding.path, finding.span.line), finding.code)
         if finding.severity != "note" or first == finding.code:
             kept.append(finding)
@@ -84,26 +84,28 @@ def _copied(fixes: FixResult) -> set[str]:
     return {fix.path for fix in fixes.fixed if fix.path not in fix.paths and not new.isdisjoint(fix.paths)}
 
 
-def _counts(one: Finding) -> bool:
+def _counts(finding: Finding) -> bool:
     """Whether a person should know of a finding that stays: also of a note whose fix does not fit for a reason, and of
     mixed precision, a step of the port with notes only."""
-    return needs_decision(one) or one.topic == _STEP or bool(one.fix.because)
+    return needs_decision(finding) or finding.topic == _STEP or bool(finding.fix.because)
 
 
-def _places(one: Finding) -> tuple[str, ...]:
+def _places(finding: Finding) -> tuple[str, ...]:
     """The file of a finding, and its program if the file is code, whose other files a check may name instead."""
-    return tuple(filter(None, (one.path, one.program if one.path.endswith(".py") else "")))
+    return tuple(filter(None, (finding.path, finding.program if finding.path.endswith(".py") else "")))
 
 
-def _moved(one: Finding, change: FileChange | None) -> Finding:
+def _moved(finding: Finding, change: FileChange | None) -> Finding:
     """The finding at the line that its own has after a change."""
     if change is None:
-        return one
-    line = one.span.line - 1
+        return finding
+    line = finding.span.line - 1
     compared = SequenceMatcher(None, change.before.split(b"\n"), change.after.split(b"\n"), autojunk=False)
     for _, first, last, begin, end in compared.get_opcodes():
         if first <= line < last:
             moved = min(begin + line - first, max(end - 1, begin)) - line
-            span = msgspec.structs.replace(one.span, line=one.span.line + moved, end_line=one.span.end_line + moved)
-            return msgspec.structs.replace(one, span=span)
-    return one
+            span = msgspec.structs.replace(
+                finding.span, line=finding.span.line + moved, end_line=finding.span.end_line + moved
+            )
+            return msgspec.structs.replace(finding, span=span)
+    return finding

@@ -46,20 +46,22 @@ def blocked(
     return _with_sharers(programs, found)
 
 
-def _with_sharers(programs: Sequence[ProgramSummary], found: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+def _with_sharers(
+    programs: Sequence[ProgramSummary], sharers: dict[str, tuple[str, str]]
+) -> dict[str, tuple[str, str]]:
     """Add the programs that share files with a training which stays as it is: half of its files must not change."""
     waiting = [
         summary
         for summary in programs
-        if "train" in summary.roles and found.get(summary.entry, ("engine",))[0] != "engine"
+        if "train" in summary.roles and sharers.get(summary.entry, ("engine",))[0] != "engine"
     ]
     while waiting:
         stopped = waiting.pop()
         for program in programs:
-            if program.entry not in found and not set(stopped.paths).isdisjoint(program.paths):
-                found[program.entry] = found[stopped.entry]
+            if program.entry not in sharers and not set(stopped.paths).isdisjoint(program.paths):
+                sharers[program.entry] = sharers[stopped.entry]
                 waiting.append(program)
-    return found
+    return sharers
 
 
 def ported(

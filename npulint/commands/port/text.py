@@ -77,14 +77,14 @@ class _Text:
         for open_finding in self._plan.left:
             yield from self._open(open_finding)
 
-    def _open(self, one: OpenFinding) -> Iterator[str]:
-        finding = one.finding
+    def _open(self, open_finding: OpenFinding) -> Iterator[str]:
+        finding = open_finding.finding
         place = f"{escape_control_chars(leading(finding.path))}:{finding.span.line}"
         severity = self._paint(_OF_SEVERITY[finding.severity], say(self._lang, f"severity.{finding.severity}"))
         yield f"  {severity}  {place}  {finding.name}"
         yield from self._wrapped(escape_control_chars(finding.message), "    ")
-        if one.reason:
-            yield from self._wrapped(say(self._lang, "port.left.refused", reason=one.reason), "    ")
+        if open_finding.reason:
+            yield from self._wrapped(say(self._lang, "port.left.refused", reason=open_finding.reason), "    ")
         yield from self._wrapped(labelled("port.left.how", escape_control_chars(finding.fix.text), self._lang), "    ")
 
     def _programs(self) -> Iterator[str]:
@@ -136,17 +136,21 @@ def first_sentence(text: str) -> str:
     return escape_control_chars(text)
 
 
-def status(one: PortedProgram, lang: str) -> str:
+def status(ported_program: PortedProgram, lang: str) -> str:
     """What the port has done to a program, in words."""
-    key = "shared" if one.status == "left" and one.changed else one.status
-    text = say(lang, f"port.status.{key}", path=one.because) if one.because else say(lang, f"port.status.{key}")
+    key = "shared" if ported_program.status == "left" and ported_program.changed else ported_program.status
+    text = (
+        say(lang, f"port.status.{key}", path=ported_program.because)
+        if ported_program.because
+        else say(lang, f"port.status.{key}")
+    )
     details = []
-    if one.status == "open" and one.because:
-        details.append(say(lang, "port.gpu-only", names=one.because))
-    if one.findings:
-        details.append(count(lang, "port.errors", one.findings))
-    if one.items:
-        details.append(say(lang, "port.items", items=say(lang, "list.and").join(one.items)))
-    if one.status == "open" and not details:
+    if ported_program.status == "open" and ported_program.because:
+        details.append(say(lang, "port.gpu-only", names=ported_program.because))
+    if ported_program.findings:
+        details.append(count(lang, "port.errors", ported_program.findings))
+    if ported_program.items:
+        details.append(say(lang, "port.items", items=say(lang, "list.and").join(ported_program.items)))
+    if ported_program.status == "open" and not details:
         details.append(say(lang, "port.no-step"))
     return say(lang, "list.and").join([text, *details])

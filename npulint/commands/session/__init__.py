@@ -179,20 +179,20 @@ class Session:
             del self._unread[key]
         return self._knowledge.of(project.files, self._sources.buffers)
 
-    def _outcome(self, project: SessionProject, known: FactsSnapshot) -> RawResults:
+    def _outcome(self, project: SessionProject, facts_snapshot: FactsSnapshot) -> RawResults:
         """The raw results for these facts, evaluated again only when some facts changed: not for an edited comment, not
         while a file stays broken, and not when an edit is undone."""
         recent = self._outcomes.get(_key(project), [])
-        ids = list(map(id, known.facts))
+        ids = list(map(id, facts_snapshot.facts))
         before = next((evaluated for evaluated in recent if list(map(id, evaluated.known.facts)) == ids), None)
         if before is not None:
-            outcome, stored = before.outcome, before.stored and before.known.marks == known.marks
+            outcome, stored = before.outcome, before.stored and before.known.marks == facts_snapshot.marks
             recent.remove(before)
         else:
             readable = self._sources.readable(project.files)
-            outcome = evaluate_project(project.root, known.facts, self._catalogue, self._settings, readable)
+            outcome = evaluate_project(project.root, facts_snapshot.facts, self._catalogue, self._settings, readable)
             stored = False
-        recent.insert(0, _Evaluated(project, known, outcome, stored))
+        recent.insert(0, _Evaluated(project, facts_snapshot, outcome, stored))
         del recent[_RECENT:]
         self._outcomes[_key(project)] = recent
         return outcome
@@ -273,11 +273,13 @@ def _catalogue(settings: Settings) -> Catalogue:
     return _LOADED.setdefault(catalogue.digest, catalogue)
 
 
-def _certain(one: Finding, broken: Collection[str]) -> Finding:
+def _certain(finding: Finding, broken: Collection[str]) -> Finding:
     """A finding without related locations in broken files, whose lines may have moved."""
-    if not any(place.path in broken for place in one.related):
-        return one
-    return msgspec.structs.replace(one, related=tuple(place for place in one.related if place.path not in broken))
+    if not any(place.path in broken for place in finding.related):
+        return finding
+    return msgspec.structs.replace(
+        finding, related=tuple(place for place in finding.related if place.path not in broken)
+    )
 
 
 __all__ = ["Checked", "Session"]

@@ -47,7 +47,7 @@ def with_extended(file: ConfigFile, lang: str) -> list[ConfigFile]:
         if not below(path, first.folder or os.curdir) and not (around and below(path, around)):
             raise ConfigError([f"{place}: {EXTEND}: {say(lang, 'extend.outside', path=value)}"])
         if any(os.path.realpath(path) == os.path.realpath(config_file.path) for config_file in config_files):
-            circle = " → ".join([*(one.path for one in reversed(config_files)), path])
+            circle = " → ".join([*(config_file.path for config_file in reversed(config_files)), path])
             raise ConfigError([f"{place}: {EXTEND}: {say(lang, 'extend.circle', files=circle)}"])
         config_files.insert(0, _extended(path, place, lang))
     return config_files

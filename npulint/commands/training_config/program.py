@@ -167,17 +167,17 @@ def _leading(parts: set[str]) -> str:
     return next((part for part in LEADING if part in parts), "")
 
 
-def _step(one: Formula, part: str) -> CodeStep:
+def _step(formula: Formula, part: str) -> CodeStep:
     """The step of a formula."""
-    constants = [Argument(str(at), one.expr.sibling(constant)) for at, constant in enumerate(one.constants)]
+    constants = [Argument(str(at), formula.expr.sibling(constant)) for at, constant in enumerate(formula.constants)]
     return CodeStep(
         "expression",
-        one.shape,
-        one.target,
+        formula.shape,
+        formula.target,
         part,
-        one.expr.scope,
-        one.span,
+        formula.expr.scope,
+        formula.span,
         tuple(constants),
-        whole=Argument("", one.expr),
-        text=shown(one.expr),
+        whole=Argument("", formula.expr),
+        text=shown(formula.expr),
     )

@@ -51,8 +51,10 @@ def settings(tracer: Tracer) -> list[TrainingSetting]:
     return _settled([*_options(tracer), *leaves, *constants, *map(_shortened, (*fields, *passed))])
 
 
-def _shortened(one: TrainingSetting) -> TrainingSetting:
-    return msgspec.structs.replace(one, traced=_without_folders(one.part, one.traced))
+def _shortened(training_setting: TrainingSetting) -> TrainingSetting:
+    return msgspec.structs.replace(
+        training_setting, traced=_without_folders(training_setting.part, training_setting.traced)
+    )
 
 
 def _options(tracer: Tracer) -> Iterator[TrainingSetting]:
@@ -169,10 +171,10 @@ def _without_folders(part: str, traced: Traced) -> Traced:
     return traced
 
 
-def _settled(found: list[TrainingSetting]) -> list[TrainingSetting]:
+def _settled(training_settings: list[TrainingSetting]) -> list[TrainingSetting]:
     """One entry per name; several different values become unknown."""
     by_name: dict[str, list[TrainingSetting]] = {}
-    for training_setting in found:
+    for training_setting in training_settings:
         by_name.setdefault(training_setting.what, []).append(training_setting)
     settled = []
     for same in by_name.values():

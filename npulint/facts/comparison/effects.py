@@ -79,25 +79,25 @@ _OF_KERNELS = lazy_compile(r"attn_implementation|dtype")  # of from_pretrained: 
 _HARMLESS = frozenset(("?.float", ".float", "torch.float"))
 
 
-def with_effects(found: Iterable[Difference]) -> list[Difference]:
+def with_effects(differences: Iterable[Difference]) -> list[Difference]:
     """The differences with their effects; those that already have one keep it."""
     return [
         difference if difference.effect else msgspec.structs.replace(difference, effect=effect_of(difference))
-        for difference in found
+        for difference in differences
     ]
 
 
-def effect_of(one: Difference) -> str:
+def effect_of(difference: Difference) -> str:
     """The effect of a difference."""
-    if one.evaluates or _MEASURING.match(one.what):
+    if difference.evaluates or _MEASURING.match(difference.what):
         return "measured"
-    if one.part == "checkpoint" and _OF_KERNELS.search(one.argument):
+    if difference.part == "checkpoint" and _OF_KERNELS.search(difference.argument):
         return "rounding"
-    if one.part == "half_cast" and one.change == "added" and one.what in _HARMLESS:
+    if difference.part == "half_cast" and difference.change == "added" and difference.what in _HARMLESS:
         return "none"
-    if one.part == "ranks" and not one.certain:
+    if difference.part == "ranks" and not difference.certain:
         return "none"
-    return PARTS[one.part]
+    return PARTS[difference.part]
 
 
 def rank(effect: str) -> int:

@@ -72,13 +72,13 @@ def stops_graph(report: Report, version: str, static: Sequence[Finding], places:
     return Graph("live_tensorflow", [Body("", nodes)], version) if nodes else None
 
 
-def _remark(one: Remark, static: Sequence[Finding], places: dict[str, str]) -> Node:
-    frames = [NodeFrame(*frame) for frame in one.frames]
-    if one.reason == "option_ignored":
-        frames += _set_at(one.text, static, places)
-    elif one.reason == "adapter_unused":
+def _remark(remark: Remark, static: Sequence[Finding], places: dict[str, str]) -> Node:
+    frames = [NodeFrame(*frame) for frame in remark.frames]
+    if remark.reason == "option_ignored":
+        frames += _set_at(remark.text, static, places)
+    elif remark.reason == "adapter_unused":
         frames += _only([finding for finding in static if finding.code in _HOST_CHECKS], places)
-    return _node(one.reason, one.text, frames)
+    return _node(remark.reason, remark.text, frames)
 
 
 def _node(reason: str, text: str, frames: Iterable[NodeFrame]) -> Node:
@@ -107,6 +107,6 @@ def _at(found: set[tuple[str, int]], places: dict[str, str]) -> list[NodeFrame]:
     return [NodeFrame(places[path], line) for path, line in found] if len(found) == 1 else []
 
 
-def _named(one: Finding) -> list[str]:
+def _named(finding: Finding) -> list[str]:
     """What a message quotes."""
-    return [word for quoted in re.findall(r"`([^`]+)`", one.message) for word in _WORD.findall(quoted)]
+    return [word for quoted in re.findall(r"`([^`]+)`", finding.message) for word in _WORD.findall(quoted)]

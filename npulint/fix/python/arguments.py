@@ -130,10 +130,10 @@ def _relisted(
     return edits + listed.changed(dropped, added)
 
 
-def _range(tree: Tree, one: CallArgument) -> Range:
+def _range(tree: Tree, node: CallArgument) -> Range:
     """The range of an argument including its name and parentheses."""
-    if isinstance(one, ast.keyword):
-        return tree.range(one)[0], tree.outer(one.value)[1]
-    if isinstance(one, ast.Starred):
-        return tree.range(one)[0], max(tree.range(one)[1], tree.outer(one.value)[1])
-    return tree.outer(one)
+    if isinstance(node, ast.keyword):
+        return tree.range(node)[0], tree.outer(node.value)[1]
+    if isinstance(node, ast.Starred):
+        return tree.range(node)[0], max(tree.range(node)[1], tree.outer(node.value)[1])
+    return tree.outer(node)

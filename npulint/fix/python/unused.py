@@ -54,12 +54,12 @@ def without_unused(before: Tree, after: Tree, exported: Callable[[str], bool]) -
     return [*edits, *_needless(before, after)]
 
 
-def _is_lost(one: _Imported, after: Tree, old: Counter[str], exported: Callable[[str], bool]) -> bool:
+def _is_lost(imported: _Imported, after: Tree, old: Counter[str], exported: Callable[[str], bool]) -> bool:
     """Whether a name from a package without import side effects lost its last use, also in other files."""
-    inner = isinstance(one.statement, ast.ImportFrom) or "." in one.origin
-    quiet = inner and one.origin.partition(".")[0] in _QUIET and not getattr(one.statement, "level", 0)
-    kept = after.path.rpartition("/")[2] == "__init__.py" or _is_kept(after, one.statement)
-    return quiet and old[one.name] > 0 and not kept and not exported(one.name)
+    inner = isinstance(imported.statement, ast.ImportFrom) or "." in imported.origin
+    quiet = inner and imported.origin.partition(".")[0] in _QUIET and not getattr(imported.statement, "level", 0)
+    kept = after.path.rpartition("/")[2] == "__init__.py" or _is_kept(after, imported.statement)
+    return quiet and old[imported.name] > 0 and not kept and not exported(imported.name)
 
 
 def looks_up(text: str, module: str, name: str) -> bool:

@@ -64,10 +64,10 @@ class GraphStop(GraphFact, eq=False, dict=True):
         return self.operator or self.error
 
 
-def stop_at(node: Node, found: NodeSet) -> GraphStop | None:
+def stop_at(node: Node, node_set: NodeSet) -> GraphStop | None:
     """The fact of a stop node; None if its reason is unknown."""
     reason = next((one for one in REASONS if one == node.attrs.get("reason")), None)
     if reason is None:
         return None
     operator, error = (str(node.attrs.get(key, "")) for key in ("operator", "error"))
-    return GraphStop(found, reason, operator=operator, error=error)
+    return GraphStop(node_set, reason, operator=operator, error=error)

@@ -63,5 +63,5 @@ def _told(suppressed: int, files: int, added: AddedIgnores, lang: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _place(one: Finding) -> str:
-    return f"  {escape_control_chars(leading(one.path))}:{one.span.line}  {one.name}"
+def _place(finding: Finding) -> str:
+    return f"  {escape_control_chars(leading(finding.path))}:{finding.span.line}  {finding.name}"

@@ -35,14 +35,14 @@ def update_baseline(result: RunResult, settings: Settings, host: Host) -> bool:
     return settings.write_baseline
 
 
-def _write(known: Baseline, result: RunResult, settings: Settings, host: Host) -> None:
+def _write(baseline: Baseline, result: RunResult, settings: Settings, host: Host) -> None:
     lang = settings.language()
-    place = EntryBuilder(os.path.dirname(known.path), FileLines(settings.piped(), settings.boundary()))
+    place = EntryBuilder(os.path.dirname(baseline.path), FileLines(settings.piped(), settings.boundary()))
     added = [place.entry(finding) for finding in result.findings]
-    entries = [*merged_entries([*known.active, *added]), *known.not_evaluated]
-    save_baseline(known.path, entries, lang)
-    total, removed = _total(entries), _total(known.fixed)
-    text = count(lang, "baseline.written", total, path=known.path, added=len(added), removed=removed)
+    entries = [*merged_entries([*baseline.active, *added]), *baseline.not_evaluated]
+    save_baseline(baseline.path, entries, lang)
+    total, removed = _total(entries), _total(baseline.fixed)
+    text = count(lang, "baseline.written", total, path=baseline.path, added=len(added), removed=removed)
     host.write(f"{text}\n" if not settings.quiet else "")
 
 

@@ -30,12 +30,12 @@ def with_ranks(
     return [_said(finding, sorted(having.get(_key(finding), ())), every, lang) for finding in kept]
 
 
-def _key(one: Finding) -> _Key:
-    return one.code, one.path, one.span.line, one.subject
+def _key(finding: Finding) -> _Key:
+    return finding.code, finding.path, finding.span.line, finding.subject
 
 
-def _said(one: Finding, having: Sequence[int], every: set[int], lang: str) -> Finding:
+def _said(finding: Finding, having: Sequence[int], every: set[int], lang: str) -> Finding:
     if not having or set(having) == every:
-        return one
-    text = say(lang, "try.rank", text=one.message, ranks=", ".join(map(str, having)))
-    return msgspec.structs.replace(one, message=text)
+        return finding
+    text = say(lang, "try.rank", text=finding.message, ranks=", ".join(map(str, having)))
+    return msgspec.structs.replace(finding, message=text)

@@ -69,12 +69,15 @@ def _requirement(word: str, lang: str) -> tuple[str, str]:
     return requirement
 
 
-def release_lines(found: FittingReleases, lang: str, most: int | None = None) -> list[str]:
+def release_lines(fitting_releases: FittingReleases, lang: str, most: int | None = None) -> list[str]:
     """A heading and a line for each stack, at most for `most`; sentences if there is none."""
-    if not found.stacks:
-        return [say(lang, "versions.none"), *_missing(found.missing, lang)]
+    if not fitting_releases.stacks:
+        return [say(lang, "versions.none"), *_missing(fitting_releases.missing, lang)]
     heads = tuple(_TITLES.get(package, package) for package in COLUMNS)
-    rows = [tuple(_cell(stack.releases[package], package) for package in COLUMNS) for stack in found.stacks[:most]]
+    rows = [
+        tuple(_cell(stack.releases[package], package) for package in COLUMNS)
+        for stack in fitting_releases.stacks[:most]
+    ]
     return [line[2:] for line in aligned(heads, rows)]
 
 
@@ -89,11 +92,11 @@ def _missing(some: Sequence[Unmatched], lang: str) -> list[str]:
     return sentences
 
 
-def _table(found: FittingReleases, lang: str) -> str:
-    lines = release_lines(found, lang, _SHOWN)
-    if not found.stacks:
+def _table(fitting_releases: FittingReleases, lang: str) -> str:
+    lines = release_lines(fitting_releases, lang, _SHOWN)
+    if not fitting_releases.stacks:
         return "".join(f"{line}\n" for line in lines)
-    rest = len(found.stacks) - _SHOWN
+    rest = len(fitting_releases.stacks) - _SHOWN
     more = [count(lang, "versions.more", rest)] if rest > 0 else []
     return "\n".join([*lines, *more, "", say(lang, "versions.note"), ""])
 

@@ -118,9 +118,9 @@ class Proposer(msgspec.Struct, frozen=True):
         return [TextEdit(places.range(edit.span), edit.text.replace("\n", end)) for edit in ordered]
 
 
-def meets(one: Span, other: Span) -> bool:
+def meets(span: Span, other: Span) -> bool:
     """Whether two spans overlap or touch."""
-    first, second = sorted((one, other))
+    first, second = sorted((span, other))
     return (second.line, second.column) <= (first.end_line, first.end_column)
 
 

@@ -207,7 +207,7 @@ def _numbers(fields: Fields, node: YamlNode, what: str) -> tuple[str, ...]:
     numbers = tuple(
         yaml_scalar.text if isinstance(yaml_scalar, YamlScalar) else "" for yaml_scalar in fields.items(node, what)
     )
-    if not all(len(one) == 6 and one.isdecimal() for one in numbers):
+    if not all(len(number) == 6 and number.isdecimal() for number in numbers):
         fields.problem(node, f"{what} must be a list of numbers of six digits")
     return numbers
 

@@ -97,25 +97,29 @@ def _fillable(fields: Fields, place: YamlNode, part: str, text: str, find: Query
             )
 
 
-def _filled(one: Placeholder, find: Query) -> bool:
+def _filled(placeholder: Placeholder, find: Query) -> bool:
     """Whether every fact that a query finds has a value for a placeholder."""
     if find.any:
-        return all(_filled(one, part) for part in find.any)
+        return all(_filled(placeholder, part) for part in find.any)
     if find.all:
-        return _filled(one, find.all[0])
+        return _filled(placeholder, find.all[0])
     kind = fact_kinds().get(find.kind)
     if kind is None:  # reported where it is written
         return True
-    needed = _COMPOSED.get(one.name) or _localized(one.name)
-    return all(name in kind.attributes for name in needed) or (kind.arguments and _is_argument(one, find))
+    needed = _COMPOSED.get(placeholder.name) or _localized(placeholder.name)
+    return all(name in kind.attributes for name in needed) or (kind.arguments and _is_argument(placeholder, find))
 
 
-def _is_argument(one: Placeholder, find: Query) -> bool:
+def _is_argument(placeholder: Placeholder, find: Query) -> bool:
     """Whether a placeholder names an argument of the calls that a query finds: by its position, as the query does, or
     (any keyword) where the query is about a call."""
-    if one.name in _COUNTS:
+    if placeholder.name in _COUNTS:
         return False
-    return one.position >= 0 or find.kind == "call" or one.name in {key.partition("|")[0] for key in find.args}
+    return (
+        placeholder.position >= 0
+        or find.kind == "call"
+        or placeholder.name in {key.partition("|")[0] for key in find.args}
+    )
 
 
 def _localized(name: str) -> tuple[str, ...]:

@@ -55,20 +55,20 @@ def counted(edits: Iterable[tuple[Place, bool]], decisions: Iterable[tuple[str, 
     )
 
 
-def needs_decision(one: Finding) -> bool:
+def needs_decision(finding: Finding) -> bool:
     """Whether a finding that no edit fixes is work of the port: an error, a warning, or a note about what only GPUs
     have or about optimizers."""
-    if one.severity != "note":
+    if finding.severity != "note":
         return True
-    return one.topic == _STEP or (one.topic in _OF_GPUS and one.category in ("functional", "hygiene"))
+    return finding.topic == _STEP or (finding.topic in _OF_GPUS and finding.category in ("functional", "hygiene"))
 
 
-def _edited(one: Finding) -> dict[Place, bool]:
+def _edited(finding: Finding) -> dict[Place, bool]:
     """The places of a finding that its fix edits, and whether each of these edits is safe."""
-    fix = one.fix
+    fix = finding.fix
     if not fix.changes and not fix.edits:
         return {}
-    places = [(path, span.line) for path, span in map(place_of, covered(one))]
+    places = [(path, span.line) for path, span in map(place_of, covered(finding))]
     of_line = {
         (step.path, step.span.line): change.applicability == "safe" for change in fix.changes for step in change.steps
     }

@@ -26,29 +26,29 @@ def with_open_places(text: str, fact: Fact) -> str:
     """`text` with ``{captures}`` replaced by values of the fact, but not those that depend on the places that a finding
     covers: ``{count}``, ``{files}`` and ``{name}``. Values lose the brace of such words."""
 
-    def value(one: Placeholder) -> str | None:
-        return None if one.name in _OPEN else _LOOKS_OPEN.sub(r"\1", capture(one, fact))
+    def value(placeholder: Placeholder) -> str | None:
+        return None if placeholder.name in _OPEN else _LOOKS_OPEN.sub(r"\1", capture(placeholder, fact))
 
     return substitute(text, value)
 
 
-def _counted(one: Placeholder, counts: Mapping[str, str]) -> str:
+def _counted(placeholder: Placeholder, counts: Mapping[str, str]) -> str:
     """The value of one capture in `counts`: ``3``, or ``3 places`` for ``{count:places}``; empty if missing."""
-    value = counts.get(one.name, "")
-    return plural(int(value), one.form) if value and one.form in PLURALS else value
+    value = counts.get(placeholder.name, "")
+    return plural(int(value), placeholder.form) if value and placeholder.form in PLURALS else value
 
 
-def capture(one: Placeholder, fact: Fact) -> str:
+def capture(placeholder: Placeholder, fact: Fact) -> str:
     """The text of one capture: name, short, path, an attribute, or a call argument; numbers in the form that it
     asks for."""
-    value = _value(one.name, fact, one.position)
+    value = _value(placeholder.name, fact, placeholder.position)
     if isinstance(value, PossibleValues):
         return value.text()
-    if one.form and isinstance(value, (int, float)) and isfinite(value):
-        return FORMS[one.form](one.name, value)
+    if placeholder.form and isinstance(value, (int, float)) and isfinite(value):
+        return FORMS[placeholder.form](placeholder.name, value)
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
-    return unknown(one.form) if value is None else str(value)
+    return unknown(placeholder.form) if value is None else str(value)
 
 
 def sure(name: str, fact: Fact) -> str | None:

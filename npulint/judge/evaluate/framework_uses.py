@@ -24,10 +24,10 @@ def _rank(use: FrameworkUse) -> tuple[int, int, str]:
     return _ORDER.index(use.use), place, use.framework
 
 
-def add(found: dict[tuple[str, str], FrameworkUse], one: FrameworkUse) -> None:
+def add(found: dict[tuple[str, str], FrameworkUse], framework_use: FrameworkUse) -> None:
     """Add what is seen to what was found before, with the first place of both."""
-    key = (one.use, one.framework)
+    key = (framework_use.use, framework_use.framework)
     other = found.get(key)
-    first = one if other is None else min(one, other, key=lambda use: (use.path, use.line))
-    files = one.files + (0 if other is None else other.files)
-    found[key] = FrameworkUse(one.framework, files, first.path, first.line, one.use)
+    first = framework_use if other is None else min(framework_use, other, key=lambda use: (use.path, use.line))
+    files = framework_use.files + (0 if other is None else other.files)
+    found[key] = FrameworkUse(framework_use.framework, files, first.path, first.line, framework_use.use)

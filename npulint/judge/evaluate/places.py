@@ -23,16 +23,16 @@ Place = tuple[str, Span]
 """The path and span of a place."""
 
 
-def covered(one: Finding) -> list[Related]:
+def covered(finding: Finding) -> list[Related]:
     """All places that a finding covers, its own first; only its own where the order of the others is not known."""
-    own = Related(one.path, one.span, one.about)
-    return [own, *one.related[: one.places - 1]] if one.wording else [own]
+    own = Related(finding.path, finding.span, finding.about)
+    return [own, *finding.related[: finding.places - 1]] if finding.wording else [own]
 
 
-def further(one: Finding, shown: int) -> int:
+def further(finding: Finding, shown: int) -> int:
     """How many places are left after the finding's own and its first `shown` related locations. Of a finding that
     covers several, those count that its message speaks of, not what is only shown to explain it."""
-    number = one.places - 1 if one.places > 1 else len(one.related)
+    number = finding.places - 1 if finding.places > 1 else len(finding.related)
     return max(0, number - shown)
 
 
@@ -41,36 +41,36 @@ def place_of(one: Related | Finding) -> Place:
     return one.path, one.span
 
 
-def narrowed(one: Finding, places: Collection[Place]) -> Finding:
+def narrowed(finding: Finding, places: Collection[Place]) -> Finding:
     """The part of a finding that covers these places only, at the first of them, with their automatic fixes; the
     finding itself if it covers no others."""
-    kept = [place for place in covered(one) if place_of(place) in places]
-    if len(kept) == len(covered(one)) or not kept:
-        return one
+    kept = [place for place in covered(finding) if place_of(place) in places]
+    if len(kept) == len(covered(finding)) or not kept:
+        return finding
     lines = {(place.path, place.span.line) for place in kept}
     changes = tuple(
-        change for change in one.fix.changes if any((step.path, step.span.line) in lines for step in change.steps)
+        change for change in finding.fix.changes if any((step.path, step.span.line) in lines for step in change.steps)
     )
-    fix = Fix(one.fix.text, applicability(changes), changes=changes, because=one.fix.because)
-    return msgspec.structs.replace(covering(one, kept), fix=fix)
+    fix = Fix(finding.fix.text, applicability(changes), changes=changes, because=finding.fix.because)
+    return msgspec.structs.replace(covering(finding, kept), fix=fix)
 
 
-def moved_to(one: Finding, first: Place) -> Finding:
+def moved_to(finding: Finding, first: Place) -> Finding:
     """The finding at another one of its places."""
-    places = covered(one)
-    return covering(one, sorted(places, key=lambda place: place_of(place) != first))
+    places = covered(finding)
+    return covering(finding, sorted(places, key=lambda place: place_of(place) != first))
 
 
-def covering(one: Finding, places: Sequence[Related]) -> Finding:
+def covering(finding: Finding, places: Sequence[Related]) -> Finding:
     """The finding at the first of these places, which covers all of them; other related locations stay."""
     first, *others = places
     return msgspec.structs.replace(
-        one,
+        finding,
         path=first.path,
         span=first.span,
         about=first.message,
-        message=worded(one.wording, places) or one.message,
-        related=(*others, *one.related[one.places - 1 :]),
+        message=worded(finding.wording, places) or finding.message,
+        related=(*others, *finding.related[finding.places - 1 :]),
         places=len(places),
     )
 

@@ -136,17 +136,17 @@ class EntryBuilder:
         self._lines = lines
         self._there: dict[str, bool] = {}
 
-    def entry(self, one: Finding) -> Entry:
+    def entry(self, finding: Finding) -> Entry:
         """The entry of one finding."""
-        places = covered(one)
+        places = covered(finding)
         return Entry(
-            path=self.path(one.path),
-            check=one.name,
-            code=one.code,
-            line=_short(line_text(one, self._lines) or one.message),
-            scope=self.scope(one),
-            places=one.places,
-            message=one.message,
+            path=self.path(finding.path),
+            check=finding.name,
+            code=finding.code,
+            line=_short(line_text(finding, self._lines) or finding.message),
+            scope=self.scope(finding),
+            places=finding.places,
+            message=finding.message,
             at=tuple(sorted(map(self.place, places))) if len(places) > 1 else (),
         )
 
@@ -154,11 +154,11 @@ class EntryBuilder:
         """The function or class around a place."""
         return scope(self._lines(one.path), one.span.line)
 
-    def place(self, one: Related) -> str:
+    def place(self, related: Related) -> str:
         """The digest of a place: of its path and of its line."""
-        lines, number = self._lines(one.path), one.span.line
-        text = " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else one.message
-        return f"{_digest(self.path(one.path))}:{_digest(text)}"
+        lines, number = self._lines(related.path), related.span.line
+        text = " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else related.message
+        return f"{_digest(self.path(related.path))}:{_digest(text)}"
 
     def path(self, path: str) -> str:
         """A path of the run relative to the baseline file."""
@@ -216,13 +216,13 @@ def _accepts(entry: Entry, now: Entry) -> bool:
     return now.places == 1 or not old or not new or not _lines_of(new) - _lines_of(old)
 
 
-def _split(one: Finding, now: Entry, budget: _Budget, place: EntryBuilder) -> tuple[Finding | None, Finding | None]:
+def _split(finding: Finding, now: Entry, budget: _Budget, place: EntryBuilder) -> tuple[Finding | None, Finding | None]:
     """The new and the known part of a finding that no entry accepts as a whole; either may be missing."""
-    places = covered(one)
+    places = covered(finding)
     keys = [place.place(each) for each in places]
     alike = [entry for entry in budget.of_check(now.code) if not set(keys).isdisjoint(_recorded(entry))]
     if not now.at and not any(entry.at for entry in alike):
-        return one, None
+        return finding, None
     budget.use(alike)
     free: Counter[str] = Counter()
     for entry in alike:
@@ -241,11 +241,11 @@ def _split(one: Finding, now: Entry, budget: _Budget, place: EntryBuilder) -> tu
                     moved[key.partition(":")[2]] -= 1
     new = [place_of(each) for each in places if place_of(each) not in known]
     if not known or not new:
-        return (one, None) if new else (None, one)
-    fresh = narrowed(one, new)
+        return (finding, None) if new else (None, finding)
+    fresh = narrowed(finding, new)
     text = place.place(Related(fresh.path, fresh.span, ""))
-    mark = blake2b(f"{one.fingerprint}:{text}".encode(), digest_size=10).hexdigest()
-    return msgspec.structs.replace(fresh, fingerprint=mark), narrowed(one, known)
+    mark = blake2b(f"{finding.fingerprint}:{text}".encode(), digest_size=10).hexdigest()
+    return msgspec.structs.replace(fresh, fingerprint=mark), narrowed(finding, known)
 
 
 def _short(text: str) -> str:

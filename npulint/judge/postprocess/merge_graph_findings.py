@@ -25,14 +25,14 @@ _APART = 3  # places of one operator up to which findings stay separate
 _BUILT = 3  # source places listed per graph finding
 
 
-def of_graph(one: Finding) -> bool:
+def of_graph(finding: Finding) -> bool:
     """Whether this is a graph finding."""
-    return bool(one.subject)
+    return bool(finding.subject)
 
 
-def in_source(one: Finding) -> bool:
+def in_source(finding: Finding) -> bool:
     """Whether this is a graph finding placed at the source line that built the operator."""
-    return of_graph(one) and one.path != one.program
+    return of_graph(finding) and finding.path != finding.program
 
 
 def united_graphs(
@@ -58,34 +58,34 @@ def united_graphs(
     return [whole(one) if id(one) in heads else one for one in left]
 
 
-def _same_problem_key(one: Finding) -> tuple[object, ...]:
+def _same_problem_key(finding: Finding) -> tuple[object, ...]:
     """The key of graph findings that report the same problem."""
-    if in_source(one):
-        return one.code, one.path, one.span.line, one.subject
-    return one.code, posixpath.dirname(one.path), one.subject, one.message
+    if in_source(finding):
+        return finding.code, finding.path, finding.span.line, finding.subject
+    return finding.code, posixpath.dirname(finding.path), finding.subject, finding.message
 
 
 def _most_severe(group: Sequence[Finding]) -> Finding:
-    def rank(one: Finding) -> tuple[int, int, bool]:
-        return SEVERITIES.index(one.severity), CONFIDENCES.index(one.confidence), one.span.line > 1
+    def rank(finding: Finding) -> tuple[int, int, bool]:
+        return SEVERITIES.index(finding.severity), CONFIDENCES.index(finding.confidence), finding.span.line > 1
 
     return max(sorted(group, key=lambda finding: finding.path), key=rank)
 
 
-def _seen_in(one: Finding, graphs: Mapping[str, Span], lang: str) -> Finding:
+def _seen_in(finding: Finding, graphs: Mapping[str, Span], lang: str) -> Finding:
     places = tuple(Related(path, graphs[path], say(lang, "graphs.seen")) for path in sorted(graphs))
-    related = (*places, *one.related) if in_source(one) else (*one.related, *places)
-    return msgspec.structs.replace(one, related=related) if places else one
+    related = (*places, *finding.related) if in_source(finding) else (*finding.related, *places)
+    return msgspec.structs.replace(finding, related=related) if places else finding
 
 
-def widened(one: Finding, lines: LineProvider) -> Finding:
+def widened(finding: Finding, lines: LineProvider) -> Finding:
     """A finding without columns, extended to its whole source line."""
-    span, text = one.span, lines(one.path)
-    if span != Span.at(span.line) or one.path.endswith(".ipynb") or not span.line <= len(text):
-        return one
+    span, text = finding.span, lines(finding.path)
+    if span != Span.at(span.line) or finding.path.endswith(".ipynb") or not span.line <= len(text):
+        return finding
     line = text[span.line - 1]
     first, end = len(line) - len(line.lstrip()) + 1, len(line.rstrip()) + 1
-    return msgspec.structs.replace(one, span=Span(span.line, first, span.line, end)) if first < end else one
+    return msgspec.structs.replace(finding, span=Span(span.line, first, span.line, end)) if first < end else finding
 
 
 def merge_graph_findings(
@@ -139,9 +139,9 @@ def _outdone(source: Finding, graphs: Sequence[Finding], whole: Sequence[Finding
         (finding.path, finding.span.line, _operator(finding.subject)) for finding in whole if finding.severity != "note"
     }
 
-    def covered(one: Related) -> bool:
-        place = (one.path, one.span.line)
-        return place in lines or any((*place, word) in named for word in _mentioned(one.message))
+    def covered(related: Related) -> bool:
+        place = (related.path, related.span.line)
+        return place in lines or any((*place, word) in named for word in _mentioned(related.message))
 
     others = source.related[: source.places - 1]
     return (source.path, source.span.line) in lines and all(map(covered, others))
@@ -239,8 +239,8 @@ class GraphSourcePairs:
         line, operator = graph.span.line, _operator(graph.subject)
         near = [source for source in sources if source.span.line <= line <= max(source.span.line, source.span.end_line)]
 
-        def strange(one: Finding) -> int:
-            words = _mentioned(one.message)
+        def strange(finding: Finding) -> int:
+            words = _mentioned(finding.message)
             return 0 if operator in words else 1 if any(word.startswith(operator) for word in words) else 2
 
         same = [finding for finding in near if self.same(graph, finding)]
@@ -253,8 +253,8 @@ class GraphSourcePairs:
         return same[order.index(min(order))] if same else None
 
 
-def _lines_of(one: Finding) -> int:
-    return one.span.end_line - one.span.line
+def _lines_of(finding: Finding) -> int:
+    return finding.span.end_line - finding.span.line
 
 
 def _operator(name: str) -> str:

@@ -36,9 +36,9 @@ _QUOTED = lazy_compile(r"`([^`\n]{1,300})`")
 _WORD = lazy_compile(r"[A-Za-z_]\w*")
 
 
-def of_run(one: Finding) -> bool:
+def of_run(finding: Finding) -> bool:
     """Whether this is a run finding."""
-    return one.artifact_location is not None
+    return finding.artifact_location is not None
 
 
 def with_counterparts(
@@ -69,8 +69,8 @@ def _paired(run: Finding, source: Mapping[str, Sequence[Finding]], joins: Sequen
     return msgspec.structs.replace(run, artifact_location=msgspec.structs.replace(shown, same=tuple(same[:_MOST])))
 
 
-def _likelihood(one: MatchCandidate) -> tuple[int, str, Span]:
-    return one.rank, one.path, one.span
+def _likelihood(match_candidate: MatchCandidate) -> tuple[int, str, Span]:
+    return match_candidate.rank, match_candidate.path, match_candidate.span
 
 
 def _fit(run: Finding, shown: ArtifactLocation, source: Finding) -> int:
@@ -92,9 +92,12 @@ def _fit(run: Finding, shown: ArtifactLocation, source: Finding) -> int:
     return 0 if other else 1
 
 
-def _holds(one: Finding, path: str, line: int) -> bool:
+def _holds(finding: Finding, path: str, line: int) -> bool:
     """Whether the line is one of the places that a finding covers."""
-    places = [(one.path, one.span), *((place.path, place.span) for place in one.related[: one.places - 1])]
+    places = [
+        (finding.path, finding.span),
+        *((place.path, place.span) for place in finding.related[: finding.places - 1]),
+    ]
     return any(path == there and span.line <= line <= max(span.line, span.end_line) for there, span in places)
 
 
@@ -113,14 +116,14 @@ def at_their_lines(findings: Sequence[Finding], lines: LineProvider) -> list[Fin
     ]
 
 
-def _at_its_line(one: Finding, shown: ArtifactLocation, lines: LineProvider) -> Finding:
-    if one.path == shown.path:
-        return one
-    text, number = lines(one.path), one.span.line
+def _at_its_line(finding: Finding, shown: ArtifactLocation, lines: LineProvider) -> Finding:
+    if finding.path == shown.path:
+        return finding
+    text, number = lines(finding.path), finding.span.line
     if number <= len(text) and text[number - 1].strip():
-        return widened(one, lines)
-    related = tuple(place for place in one.related if (place.path, place.span) != (shown.path, shown.span))
-    return msgspec.structs.replace(one, path=shown.path, span=shown.span, related=related)
+        return widened(finding, lines)
+    related = tuple(place for place in finding.related if (place.path, place.span) != (shown.path, shown.span))
+    return msgspec.structs.replace(finding, path=shown.path, span=shown.span, related=related)
 
 
 def merge_run_findings(

@@ -35,16 +35,18 @@ def _hosts(findings: Sequence[Finding], joins: Mapping[str, Sequence[str]]) -> d
 
 
 def _host(
-    one: Finding, joins: Mapping[str, Sequence[str]], hosts: Mapping[tuple[str, str, int], Finding]
+    finding: Finding, joins: Mapping[str, Sequence[str]], hosts: Mapping[tuple[str, str, int], Finding]
 ) -> Finding | None:
-    places = ((code, one.path, one.span.line) for code in joins.get(one.code, ()))
+    places = ((code, finding.path, finding.span.line) for code in joins.get(finding.code, ()))
     return next((hosts[place] for place in places if place in hosts), None)
 
 
-def _with(one: Finding, more: Sequence[Finding], lang: str) -> Finding:
+def _with(finding: Finding, more: Sequence[Finding], lang: str) -> Finding:
     """A finding with the messages and the advice of others."""
     for other in more:
-        message = say(lang, "merged.also", first=one.message, other=other.message)
-        advice = say(lang, "merged.also", first=one.fix.text, other=other.fix.text)
-        one = msgspec.structs.replace(one, message=message, fix=msgspec.structs.replace(one.fix, text=advice))
-    return one
+        message = say(lang, "merged.also", first=finding.message, other=other.message)
+        advice = say(lang, "merged.also", first=finding.fix.text, other=other.fix.text)
+        finding = msgspec.structs.replace(
+            finding, message=message, fix=msgspec.structs.replace(finding.fix, text=advice)
+        )
+    return finding

@@ -262,22 +262,22 @@ def unite(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(unique.values(), key=place_of)
 
 
-def left_as_it_is(one: Finding) -> Finding:
+def left_as_it_is(finding: Finding) -> Finding:
     """The finding without automatic fixes."""
-    return changed(one, fix=Fix(one.fix.text, because=one.fix.because)) if one.fix.changes else one
+    return changed(finding, fix=Fix(finding.fix.text, because=finding.fix.because)) if finding.fix.changes else finding
 
 
-def reported(one: Finding, settings: Settings) -> bool:
+def reported(finding: Finding, settings: Settings) -> bool:
     """Whether the finding reaches the thresholds. Without `min_severity` every severity does; reports for people hide
     notes themselves."""
-    if CONFIDENCES.index(one.confidence) < CONFIDENCES.index(settings.min_confidence):
+    if CONFIDENCES.index(finding.confidence) < CONFIDENCES.index(settings.min_confidence):
         return False
-    return RANK[one.severity] >= RANK[settings.min_severity or "note"]
+    return RANK[finding.severity] >= RANK[settings.min_severity or "note"]
 
 
-def place_of(one: Finding) -> tuple[object, ...]:
+def place_of(finding: Finding) -> tuple[object, ...]:
     """The sort key of findings in reports."""
-    return one.path, one.span.line, one.span.column, one.code, one.span, one.message
+    return finding.path, finding.span.line, finding.span.column, finding.code, finding.span, finding.message
 
 
 def _joined(first: Finding, other: Finding) -> Finding:
@@ -300,9 +300,9 @@ def _unread(problems: Sequence[Problem], files: Sequence[FileFacts]) -> list[Pro
     return sorted(unique.values(), key=lambda p: (p.path, p.span, p.reason))
 
 
-def _visible(one: Finding, settings: Settings) -> bool:
+def _visible(finding: Finding, settings: Settings) -> bool:
     """Whether the report in the format of the settings would show the finding."""
-    return reported(one, settings) and RANK[one.severity] >= RANK[settings.shown_from(settings.format)]
+    return reported(finding, settings) and RANK[finding.severity] >= RANK[settings.shown_from(settings.format)]
 
 
 def settled(programs: Sequence[ProgramSummary], counts: Callable[[Evidence], bool]) -> list[ProgramSummary]:

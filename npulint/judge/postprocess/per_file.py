@@ -32,13 +32,13 @@ class PerFileIgnores:
         """Whether a check is ignored in a file."""
         return any(specificity(word, rule) for word in self._of(path))
 
-    def left(self, one: Finding) -> Finding | None:
+    def left(self, finding: Finding) -> Finding | None:
         """The part of a finding at places in other files, None if there is none."""
         if not self._groups:
-            return one
-        places = covered(one)
-        kept = {place_of(place) for place in places if not self.ignores(one, place.path)}
-        return narrowed(one, kept) if kept else None
+            return finding
+        places = covered(finding)
+        kept = {place_of(place) for place in places if not self.ignores(finding, place.path)}
+        return narrowed(finding, kept) if kept else None
 
     def _of(self, path: str) -> tuple[str, ...]:
         words = self._words.get(path)

@@ -63,11 +63,11 @@ def applied(lines: Sequence[str], edit: Edit) -> list[str]:
     return [*lines[: span.line - 1], *(before + edit.text + behind).split("\n"), *lines[span.end_line :]]
 
 
-def _rest(comment: Comment, one: DirectiveNames) -> str:
+def _rest(comment: Comment, directive_names: DirectiveNames) -> str:
     """The list of a directive without unused names and their separators."""
-    text = comment.text[slice(*one.names)]
+    text = comment.text[slice(*directive_names.names)]
     names = list(_NAME.finditer(text))
-    kept = [name for name in names if name[0] not in one.useless]
+    kept = [name for name in names if name[0] not in directive_names.useless]
     if not kept:
         return ""
     rest = text[: names[0].start()] + kept[0][0]

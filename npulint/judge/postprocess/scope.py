@@ -21,34 +21,34 @@ class ReportScope(msgspec.Struct, frozen=True):
     context_only: frozenset[str] = frozenset()
     caused: frozenset[FindingKey] = frozenset()
 
-    def in_scope(self, one: Finding) -> bool:
+    def in_scope(self, finding: Finding) -> bool:
         """Whether to report the finding: its place or a related location is in a named file, or it was caused."""
-        if one.path not in self.context_only or finding_key(one) in self.caused:
+        if finding.path not in self.context_only or finding_key(finding) in self.caused:
             return True
-        if any(place.path not in self.context_only for place in one.related):
+        if any(place.path not in self.context_only for place in finding.related):
             return True
-        return any((one.code, *place_of(place)) in self.caused for place in covered(one))
+        return any((finding.code, *place_of(place)) in self.caused for place in covered(finding))
 
-    def shown(self, one: Finding) -> Finding:
+    def shown(self, finding: Finding) -> Finding:
         """A finding in scope at its first place in scope: a change of one place is reported there, not at another."""
-        if one.path not in self.context_only or finding_key(one) in self.caused:
-            return one
-        for place in covered(one):
-            if place.path not in self.context_only or (one.code, *place_of(place)) in self.caused:
-                return moved_to(one, place_of(place))
-        return one
+        if finding.path not in self.context_only or finding_key(finding) in self.caused:
+            return finding
+        for place in covered(finding):
+            if place.path not in self.context_only or (finding.code, *place_of(place)) in self.caused:
+                return moved_to(finding, place_of(place))
+        return finding
 
 
-def finding_key(one: Finding) -> FindingKey:
+def finding_key(finding: Finding) -> FindingKey:
     """The key of a finding at its own place."""
-    return one.code, one.path, one.span
+    return finding.code, finding.path, finding.span
 
 
-def covered_keys(one: Finding) -> set[FindingKey]:
+def covered_keys(finding: Finding) -> set[FindingKey]:
     """The keys of a finding at all places that it covers."""
-    return {(one.code, *place_of(place)) for place in covered(one)}
+    return {(finding.code, *place_of(place)) for place in covered(finding)}
 
 
-def finding_keys(one: Finding) -> set[FindingKey]:
+def finding_keys(finding: Finding) -> set[FindingKey]:
     """The keys of a finding at its own place and all related locations."""
-    return {finding_key(one), *((one.code, place.path, place.span) for place in one.related)}
+    return {finding_key(finding), *((finding.code, place.path, place.span) for place in finding.related)}

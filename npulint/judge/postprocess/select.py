@@ -61,10 +61,10 @@ def hidden_checks(checks: Iterable[Check], settings: Settings) -> set[str]:
     named = {word.casefold() for word in (*settings.select, *settings.extend_select)}
     topics = {_snake(word) for word in named}
 
-    def is_hidden(one: Check) -> bool:
-        if named & {one.code.casefold(), one.name}:
+    def is_hidden(check: Check) -> bool:
+        if named & {check.code.casefold(), check.name}:
             return False
-        return (one.opt_in and one.topic not in topics) or (one.status == "preview" and not settings.preview)
+        return (check.opt_in and check.topic not in topics) or (check.status == "preview" and not settings.preview)
 
     return {check.code for check in checks if is_hidden(check)}
 

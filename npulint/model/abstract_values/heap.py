@@ -77,7 +77,7 @@ class Heap:
         """The index ``[lower:upper:step]``."""
         key = tuple(part.single for part in parts)
         made = self._slices.get(key)
-        if made is None or not all(isinstance(one, Const) for one in key):
+        if made is None or not all(isinstance(alternative, Const) for alternative in key):
             made = self._slices[key] = self.make("slice", data=list(parts), site=site)
         return Value((made,))
 

@@ -47,11 +47,11 @@ def joined_path(heap: Heap, parts: list[Value]) -> Value | None:
     return None if base is None else _normalized(heap, base)
 
 
-def extended_path(heap: Heap, one: Obj, text: str) -> Value:
+def extended_path(heap: Heap, obj: Obj, text: str) -> Value:
     """The text of a path of the project with more text after it."""
-    if not one.name and not text.startswith("/"):
+    if not obj.name and not text.startswith("/"):
         return unknown("", "str")  # of another folder beside the project
-    return _normalized(heap, f"{one.name}{text}".lstrip("/"))
+    return _normalized(heap, f"{obj.name}{text}".lstrip("/"))
 
 
 def _normalized(heap: Heap, path: str) -> Value:
@@ -65,20 +65,20 @@ def is_outside(path: str) -> bool:
     return path == ".." or path.startswith("../")
 
 
-def parent_path(heap: Heap, one: Obj) -> Value:
+def parent_path(heap: Heap, obj: Obj) -> Value:
     """The folder of a path of the project."""
-    if not one.name or is_outside(one.name):
-        return path_value(heap, posixpath.join(one.name, ".."))
-    return path_value(heap, posixpath.dirname(one.name))
+    if not obj.name or is_outside(obj.name):
+        return path_value(heap, posixpath.join(obj.name, ".."))
+    return path_value(heap, posixpath.dirname(obj.name))
 
 
-def last_part(one: Obj) -> Value:
+def last_part(obj: Obj) -> Value:
     """The name of a file of the project."""
-    return const(posixpath.basename(one.name)) if one.name and not is_outside(one.name) else unknown("", "str")
+    return const(posixpath.basename(obj.name)) if obj.name and not is_outside(obj.name) else unknown("", "str")
 
 
-def between(one: Obj, start: Obj) -> Value:
+def between(obj: Obj, start: Obj) -> Value:
     """The way from a folder to a path of the project; unknown where it leads through folders around the project."""
-    if is_outside(one.name) or is_outside(start.name):
-        return const(".") if one is start else unknown("", "str")
-    return const(posixpath.relpath(one.name or ".", start.name or "."))
+    if is_outside(obj.name) or is_outside(start.name):
+        return const(".") if obj is start else unknown("", "str")
+    return const(posixpath.relpath(obj.name or ".", start.name or "."))

@@ -236,16 +236,16 @@ def _folded(layer: Layer) -> Layer:
     return layer
 
 
-def _common(one: Layer, other: Layer) -> Layer:
+def _common(layer: Layer, other: Layer) -> Layer:
     """The last state on which both stand."""
-    while one is not other:
-        if one.depth >= other.depth:
-            assert one.parent is not None
-            one = one.parent
+    while layer is not other:
+        if layer.depth >= other.depth:
+            assert layer.parent is not None
+            layer = layer.parent
         else:
             assert other.parent is not None
             other = other.parent
-    return one
+    return layer
 
 
 def _delta(layer: Layer, base: Layer) -> _Delta:

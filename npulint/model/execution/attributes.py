@@ -43,8 +43,8 @@ def get(m: Machine, holder: Value, name: str) -> Value:
         reason = holder.reason
         return unknown(f"{reason}.{name}" if reason and reason[0] not in "$-" else reason)
 
-    def of(one: Const | Obj) -> Value:
-        value = attribute_of(m, one, name)
+    def of(alternative: Const | Obj) -> Value:
+        value = attribute_of(m, alternative, name)
         if value.origin is not None:  # that of a class is looked up whether or not the instance has its own
             value.origin.root.is_read = True
         if not value.may_be_absent:
@@ -53,7 +53,7 @@ def get(m: Machine, holder: Value, name: str) -> Value:
             if name.startswith("__") and name.endswith("__"):  # Python gives many that are not modelled
                 m.may_throw("AttributeError")
                 return UNKNOWN
-            _no_attribute(m, one, name)
+            _no_attribute(m, alternative, name)
         m.may_throw("AttributeError")
         return value.without(ABSENT)
 
@@ -90,9 +90,9 @@ def attribute_of(m: Machine, one: Const | Obj, name: str) -> Value:
     return _unmodelled(m, one, name) if handler is None else handler(m, one, name)
 
 
-def _unmodelled(m: Machine, one: Obj, name: str) -> Value:
+def _unmodelled(m: Machine, obj: Obj, name: str) -> Value:
     """Perhaps a method, which gets hold of the object."""
-    return Value((m.heap.make("method", name, data=(m.heap.symbol(f"<{one.kind}>.{name}"), Value((one,)))),), True)
+    return Value((m.heap.make("method", name, data=(m.heap.symbol(f"<{obj.kind}>.{name}"), Value((obj,)))),), True)
 
 
 _OF_FROZEN: Final = frozenset(
@@ -100,17 +100,17 @@ _OF_FROZEN: Final = frozenset(
 )
 
 
-def _of_named_container(m: Machine, one: Obj, name: str) -> Value:
+def _of_named_container(m: Machine, obj: Obj, name: str) -> Value:
     """An attribute of a frozenset, OrderedDict or defaultdict."""
-    if one.name == "<namespace>" or (one.name == "frozenset" and name in _OF_FROZEN):
-        return _method_of(m, BUILT_IN[one.kind], one, name)
-    if one.name == "frozenset":
+    if obj.name == "<namespace>" or (obj.name == "frozenset" and name in _OF_FROZEN):
+        return _method_of(m, BUILT_IN[obj.kind], obj, name)
+    if obj.name == "frozenset":
         return ABSENT_VALUE if m.has_method("builtins.set", name) and not name.startswith("__") else UNKNOWN
-    is_own = one.name == "OrderedDict" and name in ("popitem", "move_to_end")
+    is_own = obj.name == "OrderedDict" and name in ("popitem", "move_to_end")
     if m.has_method("builtins.dict", name) and not is_own:
-        return _method_of(m, BUILT_IN[one.kind], one, name)
-    symbol = m.heap.symbol(f"collections.{one.name}.{name}")
-    return Value((m.heap.make("method", symbol.name, data=(symbol, Value((one,)))),), True)
+        return _method_of(m, BUILT_IN[obj.kind], obj, name)
+    symbol = m.heap.symbol(f"collections.{obj.name}.{name}")
+    return Value((m.heap.make("method", symbol.name, data=(symbol, Value((obj,)))),), True)
 
 
 def _method_of(m: Machine, type_name: str, one: Const | Obj, name: str) -> Value:
@@ -145,35 +145,35 @@ def class_attribute(m: Machine, cls: Obj, name: str) -> tuple[Value, Obj | None]
     return joined([*parts, ABSENT_VALUE]), home
 
 
-def _of_instance(m: Machine, one: Obj, name: str) -> Value:
-    assert one.cls is not None
+def _of_instance(m: Machine, obj: Obj, name: str) -> Value:
+    assert obj.cls is not None
     if name == "__class__":
-        return Value((one.cls,))
+        return Value((obj.cls,))
     if name == "__dict__":
-        if _only_slots(m, one) is not None:
+        if _only_slots(m, obj) is not None:
             return ABSENT_VALUE
-        if any(base in m.slots for base in m.mro(one.cls)):  # it has no entries for the slots
-            return m.unseen("__dict__", [Value((one,))])
-        return Value((m.namespace(one),))
+        if any(base in m.slots for base in m.mro(obj.cls)):  # it has no entries for the slots
+            return m.unseen("__dict__", [Value((obj,))])
+        return Value((m.namespace(obj),))
     if name in ("__class__", "__doc__"):
         return UNKNOWN
-    custom = _own_method(m, one.cls, "__getattribute__")
+    custom = _own_method(m, obj.cls, "__getattribute__")
     if custom is not None:
-        return m.unseen("", [bind(m, custom, one, one.cls)])
-    shared, home = class_attribute(m, one.cls, name)
+        return m.unseen("", [bind(m, custom, obj, obj.cls)])
+    shared, home = class_attribute(m, obj.cls, name)
     first = shared.single
     if isinstance(first, Obj) and first.kind == "property" and first.name != "cached":
-        return _property_or_fallback(m, first, one, name)
-    own = m.heap.get(one, name)
+        return _property_or_fallback(m, first, obj, name)
+    own = m.heap.get(obj, name)
     is_descriptor = any(isinstance(part, Obj) and part.kind == "instance" for part in shared.alternatives)
     if is_descriptor and own.single is not ABSENT and _has_setter(m, shared):
-        through = bind(m, shared.without(ABSENT), one, home)
+        through = bind(m, shared.without(ABSENT), obj, home)
         return through if own.may_be_absent and not own.alternatives[1:] else joined([through, own.without(ABSENT)])
     if not own.may_be_absent:
         return own
-    bound = ABSENT_VALUE if shared.single is ABSENT else bind(m, shared, one, home)
+    bound = ABSENT_VALUE if shared.single is ABSENT else bind(m, shared, obj, home)
     result = joined([own.without(ABSENT), bound]) if own.single is not ABSENT else bound
-    return _or_fallback(m, one, name, result) if result.may_be_absent else result
+    return _or_fallback(m, obj, name, result) if result.may_be_absent else result
 
 
 def _has_setter(m: Machine, value: Value) -> bool:
@@ -182,43 +182,43 @@ def _has_setter(m: Machine, value: Value) -> bool:
     return any(m.class_attribute(part, "__set__") is not None for part in parts)  # perhaps only where a condition held
 
 
-def _property_or_fallback(m: Machine, part: Obj, one: Obj, name: str) -> Value:
+def _property_or_fallback(m: Machine, part: Obj, obj: Obj, name: str) -> Value:
     """What a property gives; where it raises AttributeError, ``__getattr__`` is asked."""
-    assert one.cls is not None
-    fallback = _own_method(m, one.cls, "__getattr__")
+    assert obj.cls is not None
+    fallback = _own_method(m, obj.cls, "__getattr__")
     if fallback is None:
-        return _of_property(m, part, one)
-    asked = bind(m, fallback, one, one.cls)
-    return m.value_of_branches([lambda: _of_property(m, part, one), lambda: m.call(asked, Arguments([const(name)]))])
+        return _of_property(m, part, obj)
+    asked = bind(m, fallback, obj, obj.cls)
+    return m.value_of_branches([lambda: _of_property(m, part, obj), lambda: m.call(asked, Arguments([const(name)]))])
 
 
-def _or_fallback(m: Machine, one: Obj, name: str, result: Value) -> Value:
-    assert one.cls is not None
-    fallback = _own_method(m, one.cls, "__getattr__")
+def _or_fallback(m: Machine, obj: Obj, name: str, result: Value) -> Value:
+    assert obj.cls is not None
+    fallback = _own_method(m, obj.cls, "__getattr__")
     parts = [] if result.single is ABSENT else [result.without(ABSENT)]
     if fallback is not None:
-        given = m.call(bind(m, fallback, one, one.cls), Arguments([const(name)]))
+        given = m.call(bind(m, fallback, obj, obj.cls), Arguments([const(name)]))
         return joined([*parts, given])
-    if one.items is not None:
-        held = items.builtin_part(one)
+    if obj.items is not None:
+        held = items.builtin_part(obj)
         inner = attribute_of(m, held, name)
         if inner.single is not ABSENT:
             return joined([*parts, inner])
-    special = m.instance_member(one, name)
+    special = m.instance_member(obj, name)
     if special is not None:
         return joined([*parts, special])
-    if m.extends_unseen(one):
-        return joined([*parts, unseen_method(m, one, m.unseen_base(one), name)])
+    if m.extends_unseen(obj):
+        return joined([*parts, unseen_method(m, obj, m.unseen_base(obj), name)])
     return result
 
 
-def unseen_method(m: Machine, one: Obj, base: str, name: str) -> Value:
+def unseen_method(m: Machine, obj: Obj, base: str, name: str) -> Value:
     """What an instance has by a name from a base that is not seen: perhaps a method, which gets hold of it."""
     reason = f"{base}().{name}"
     if name == "__init__":
         return unknown(reason)
     symbol = m.heap.symbol(f"{base}.{name}")
-    return Value((m.heap.make("method", symbol.name, data=(symbol, Value((one,)))),), True, reason)
+    return Value((m.heap.make("method", symbol.name, data=(symbol, Value((obj,)))),), True, reason)
 
 
 def _own_method(m: Machine, cls: Obj, name: str) -> Value | None:
@@ -227,12 +227,12 @@ def _own_method(m: Machine, cls: Obj, name: str) -> Value | None:
     return None if home is None or (home.kind == "symbol" and home.name == "builtins.object") else value.without(ABSENT)
 
 
-def bind(m: Machine, value: Value, one: Obj, home: Obj | None) -> Value:
+def bind(m: Machine, value: Value, obj: Obj, home: Obj | None) -> Value:
     """What an attribute of a class is when it is taken from an instance."""
     changed = False
     alternatives: list[Value] = []
     for part in value.alternatives:
-        bound = part if isinstance(part, (Absent, Const)) else _bound(m, part, one)
+        bound = part if isinstance(part, (Absent, Const)) else _bound(m, part, obj)
         if isinstance(bound, Value):
             alternatives.append(bound)
             changed = True
@@ -243,26 +243,26 @@ def bind(m: Machine, value: Value, one: Obj, home: Obj | None) -> Value:
     return joined([*alternatives, *([unknown(value.reason)] if value.is_open else [])])
 
 
-def _bound(m: Machine, part: Obj, one: Obj) -> Obj | Value:
+def _bound(m: Machine, part: Obj, obj: Obj) -> Obj | Value:
     if part.kind in ("function", "cached", "contextmanager", "dispatch"):
-        return Value((m.heap.make("method", part.name, data=(part, Value((one,)))),))
+        return Value((m.heap.make("method", part.name, data=(part, Value((obj,)))),))
     if part.kind == "property":
-        return _of_property(m, part, one)
+        return _of_property(m, part, obj)
     if part.kind == "staticmethod":
         return Value((part.data,)) if isinstance(part.data, Obj) else part.data
     if part.kind == "classmethod":
-        assert one.cls is not None
-        return _class_bound(m, part, one.cls)
+        assert obj.cls is not None
+        return _class_bound(m, part, obj.cls)
     if part.kind == "method" and isinstance(part.data, Value) and part.data.alternatives == ():
         return part
     if part.kind == "symbol" and m.is_function_symbol(part.name):
-        return Value((m.heap.make("method", part.name, data=(part, Value((one,)))),))
+        return Value((m.heap.make("method", part.name, data=(part, Value((obj,)))),))
     if part.kind == "partialmethod":
         return UNKNOWN
     if part.kind == "instance" and part.cls is not None and _own_method(m, part.cls, "__get__") is not None:
         getter = m.class_attribute(part, "__get__")
-        assert getter is not None and one.cls is not None
-        return m.call(getter, Arguments([Value((one,)), Value((one.cls,))]))
+        assert getter is not None and obj.cls is not None
+        return m.call(getter, Arguments([Value((obj,)), Value((obj.cls,))]))
     return part
 
 
@@ -276,14 +276,14 @@ def _class_bound(m: Machine, part: Obj, cls: Obj) -> Value:
     return Value((m.heap.make("method", part.name, data=(function, Value((cls,)))),))
 
 
-def _of_property(m: Machine, part: Obj, one: Obj) -> Value:
+def _of_property(m: Machine, part: Obj, obj: Obj) -> Value:
     getter = part.data[0]
     if part.name == "cached":
         name = part.data[1]
-        value = m.call(getter, Arguments([Value((one,))]))
-        m.heap.set(one, name, value)
+        value = m.call(getter, Arguments([Value((obj,))]))
+        m.heap.set(obj, name, value)
         return value
-    return m.call(getter, Arguments([Value((one,))]))
+    return m.call(getter, Arguments([Value((obj,))]))
 
 
 def _of_class(m: Machine, cls: Obj, name: str) -> Value:
@@ -321,8 +321,8 @@ def _of_class(m: Machine, cls: Obj, name: str) -> Value:
     return joined(parts)
 
 
-def _of_super(m: Machine, one: Obj, name: str) -> Value:
-    cls, instance = one.data
+def _of_super(m: Machine, obj: Obj, name: str) -> Value:
+    cls, instance = obj.data
     mro = m.mro(instance.cls if instance.kind == "instance" else instance)
     after = mro[mro.index(cls) + 1 :] if cls in mro else []
     for base in after:
@@ -333,7 +333,7 @@ def _of_super(m: Machine, one: Obj, name: str) -> Value:
             return value
         if base.kind == "symbol" and m.is_unseen(base.name):
             return unseen_method(m, instance, base.name, name)
-    special = m.super_member(one, name)
+    special = m.super_member(obj, name)
     return ABSENT_VALUE if special is None else special
 
 
@@ -400,8 +400,8 @@ def set_value(m: Machine, holder: Value, name: str, value: Value) -> None:
 _CALLED: Final = frozenset(("function", "method", "partial", "instance"))
 
 
-def _is_plain(m: Machine, one: object) -> bool:
-    return isinstance(one, Obj) and one.kind == "module"
+def _is_plain(m: Machine, obj: object) -> bool:
+    return isinstance(obj, Obj) and obj.kind == "module"
 
 
 def _set_on(m: Machine, one: Const | Obj, name: str, value: Value) -> None:
@@ -429,41 +429,41 @@ def _set_on(m: Machine, one: Const | Obj, name: str, value: Value) -> None:
         m.throw_new("AttributeError", f"'{one.kind}' object has no attribute '{name}'")
 
 
-def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
+def set_own(m: Machine, obj: Obj, name: str, value: Value) -> None:
     """Set an attribute of an instance as ``object.__setattr__`` does."""
-    assert one.cls is not None
+    assert obj.cls is not None
     if name == "__dict__":
-        _replace_attributes(m, one, value)
+        _replace_attributes(m, obj, value)
         return
     if name == "__class__":
         m.lost = True
-    if one.cls.name == "builtins.object":
+    if obj.cls.name == "builtins.object":
         m.throw_new("AttributeError", f"'object' object has no attribute '{name}'")
-    shared, _ = class_attribute(m, one.cls, name)
+    shared, _ = class_attribute(m, obj.cls, name)
     descriptor = shared.single
     if isinstance(descriptor, Obj) and descriptor.kind == "property":
         setter = descriptor.data[1] if descriptor.name != "cached" else None
         if isinstance(setter, Value):
-            m.call(setter, Arguments([Value((one,)), value]))
+            m.call(setter, Arguments([Value((obj,)), value]))
             return
         if descriptor.name != "cached":
             m.throw_new("AttributeError", f"property '{name}' has no setter")
     if isinstance(descriptor, Obj) and descriptor.kind == "instance":
         method = m.class_attribute(descriptor, "__set__")
         if method is not None:
-            given = Arguments([Value((one,)), value])
+            given = Arguments([Value((obj,)), value])
             if method.is_open:  # perhaps it is not defined
-                m.branch([lambda: m.call(method, given), lambda: m.heap.set(one, name, value)])
+                m.branch([lambda: m.call(method, given), lambda: m.heap.set(obj, name, value)])
             else:
                 m.call(method, given)
             return
-    if one.cls in m.enums and name in ("name", "value"):
+    if obj.cls in m.enums and name in ("name", "value"):
         m.throw_new("AttributeError", f"cannot set attribute '{name}'")
-    if m.is_frozen(one, name):
+    if m.is_frozen(obj, name):
         m.throw_new("dataclasses.FrozenInstanceError", f"cannot assign to field '{name}'")
-    _refuse_name(m, one, name)
-    changes = any(base.kind == "symbol" and not keeps_attributes(base.name) for base in m.mro(one.cls))
-    m.heap.set(one, name, value.joined(UNKNOWN) if changes else value)
+    _refuse_name(m, obj, name)
+    changes = any(base.kind == "symbol" and not keeps_attributes(base.name) for base in m.mro(obj.cls))
+    m.heap.set(obj, name, value.joined(UNKNOWN) if changes else value)
 
 
 def _replace_attributes(m: Machine, one: Obj, value: Value) -> None:
@@ -476,31 +476,31 @@ def _replace_attributes(m: Machine, one: Obj, value: Value) -> None:
         m.heap.escape([Value((one,)), value])
 
 
-def _refuse_name(m: Machine, one: Obj, name: str) -> None:
+def _refuse_name(m: Machine, obj: Obj, name: str) -> None:
     """Raise AttributeError for a name that is not among the slots of an instance."""
-    names = _only_slots(m, one)
+    names = _only_slots(m, obj)
     if names is not None and name not in names:
-        m.throw_new("AttributeError", f"'{one.name}' object has no attribute '{name}'")
+        m.throw_new("AttributeError", f"'{obj.name}' object has no attribute '{name}'")
 
 
-def _only_slots(m: Machine, one: Obj) -> frozenset[str] | None:
+def _only_slots(m: Machine, obj: Obj) -> frozenset[str] | None:
     """The slots of an instance that has no dict; None for others."""
-    assert one.cls is not None
-    bases = [base for base in m.mro(one.cls) if base.name != "builtins.object"] if m.slots else []
-    if one.cls not in m.slots or not all(base in m.slots for base in bases):
+    assert obj.cls is not None
+    bases = [base for base in m.mro(obj.cls) if base.name != "builtins.object"] if m.slots else []
+    if obj.cls not in m.slots or not all(base in m.slots for base in bases):
         return None
     names = frozenset[str]().union(*(m.slots[base] for base in bases))
     return None if "__dict__" in names else names
 
 
-def any_of(m: Machine, one: object) -> Value:
+def any_of(m: Machine, obj: object) -> Value:
     """What a module or class of the program may have by a name that is not known."""
-    if not isinstance(one, Obj) or one.kind not in ("module", "class"):
+    if not isinstance(obj, Obj) or obj.kind not in ("module", "class"):
         return UNKNOWN
-    holders = m.mro(one) if one.kind == "class" else (one,)
+    holders = m.mro(obj) if obj.kind == "class" else (obj,)
     names = [name for holder in holders if holder.kind != "symbol" for name in m.heap.layout_of(holder).keys]
-    values = [attribute_of(m, one, name) for name in names if isinstance(name, str) and name[:1] not in ("<", "_")]
-    getter = m.heap.get(one, "__getattr__") if one.kind == "module" else ABSENT_VALUE
+    values = [attribute_of(m, obj, name) for name in names if isinstance(name, str) and name[:1] not in ("<", "_")]
+    getter = m.heap.get(obj, "__getattr__") if obj.kind == "module" else ABSENT_VALUE
     if getter.single is not ABSENT:
         values.append(m.call(getter.without(ABSENT), Arguments([UNKNOWN])))
     return joined([*values, UNKNOWN]).without(ABSENT)

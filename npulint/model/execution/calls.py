@@ -68,7 +68,7 @@ def call(m: Machine, callee: Value, arguments: Arguments, site: ast.AST | None =
     def unseen() -> Value:
         return m.unseen(f"{callee.reason}()" if callee.reason else "", arguments.all())
 
-    return items.each(m, callee, lambda one: call_one(m, one, arguments, site), unseen)
+    return items.each(m, callee, lambda alternative: call_one(m, alternative, arguments, site), unseen)
 
 
 def call_one(m: Machine, one: Const | Obj, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -108,14 +108,14 @@ def call_one(m: Machine, one: Const | Obj, arguments: Arguments, site: ast.AST |
     return m.unseen("", [Value((one,)), *arguments.all()])
 
 
-def _call_method(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
-    if isinstance(one.data, tuple):
-        function, receiver = one.data
+def _call_method(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    if isinstance(obj.data, tuple):
+        function, receiver = obj.data
         given = arguments.with_first(receiver)
         if isinstance(function, Obj) and function.kind == "function":
             return call_function(m, function, given)
         return call_one(m, function, given, site)
-    return m.call_built_in(one.name, one.data, arguments, site)
+    return m.call_built_in(obj.name, obj.data, arguments, site)
 
 
 def call_function(m: Machine, function: Obj, arguments: Arguments) -> Value:

@@ -228,28 +228,28 @@ def new_instance(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | Non
     return obj
 
 
-def initialize(m: Machine, one: Obj, arguments: Arguments) -> None:
+def initialize(m: Machine, obj: Obj, arguments: Arguments) -> None:
     """Execute ``__init__`` of an instance."""
-    assert one.cls is not None
-    value, home = attributes.class_attribute(m, one.cls, "__init__")
+    assert obj.cls is not None
+    value, home = attributes.class_attribute(m, obj.cls, "__init__")
     if home is not None and home.kind == "class":
-        m.call(attributes.bind(m, value.without(ABSENT), one, home), arguments)
+        m.call(attributes.bind(m, value.without(ABSENT), obj, home), arguments)
         return
     if home is None or home.kind == "symbol":
-        built_in_init(m, one, arguments)
+        built_in_init(m, obj, arguments)
 
 
-def built_in_init(m: Machine, one: Obj, arguments: Arguments) -> None:
+def built_in_init(m: Machine, obj: Obj, arguments: Arguments) -> None:
     """Execute ``__init__`` of the first built-in or unseen base."""
-    assert one.cls is not None
-    held = one.items.single if one.items is not None else None
+    assert obj.cls is not None
+    held = obj.items.single if obj.items is not None else None
     if isinstance(held, Obj) and held.kind in ("dict", "list", "set"):
         m.call_built_in(f"builtins.{held.kind}.__init__", Value((held,)), arguments, None)
     elif isinstance(held, (Const, Obj)):
         return
-    elif m.is_subclass(one.cls, m.heap.symbol("builtins.BaseException")):
-        m.heap.set(one, "args", m.heap.sequence("tuple", arguments.positional))
-    elif extends_unseen(m, one.cls):
-        m.unseen(f"{one.name}()", arguments.all())
+    elif m.is_subclass(obj.cls, m.heap.symbol("builtins.BaseException")):
+        m.heap.set(obj, "args", m.heap.sequence("tuple", arguments.positional))
+    elif extends_unseen(m, obj.cls):
+        m.unseen(f"{obj.name}()", arguments.all())
     elif arguments.positional or arguments.keywords:
-        m.throw_new("TypeError", f"{one.name}() takes no arguments")
+        m.throw_new("TypeError", f"{obj.name}() takes no arguments")

@@ -178,25 +178,25 @@ class Engine(Machine):
                 return tuple(self.heap.symbol(f"builtins.{base.__name__}") for base in kind.__mro__)
         return objs
 
-    def class_attribute(self, one: Obj, name: str) -> Value | None:
+    def class_attribute(self, obj: Obj, name: str) -> Value | None:
         """A special method that the program defines for an instance, bound to it; None if it does not."""
-        if one.cls is None:
+        if obj.cls is None:
             return None
-        if name == "__eq__" and one.cls not in self.enums and records.fields_of(self, one) is not None:
-            record = records.fields_of(self, one)
-            own = attributes.class_attribute(self, one.cls, name)
-            is_generated = next((b for b in self.mro(one.cls) if b in self.compared_by_fields), None)
+        if name == "__eq__" and obj.cls not in self.enums and records.fields_of(self, obj) is not None:
+            record = records.fields_of(self, obj)
+            own = attributes.class_attribute(self, obj.cls, name)
+            is_generated = next((b for b in self.mro(obj.cls) if b in self.compared_by_fields), None)
             home_of_own = own[1] if own[1] is not None and own[1].kind == "class" else None
-            bases = self.mro(one.cls)
+            bases = self.mro(obj.cls)
             comes_first = home_of_own is None or (
                 is_generated is not None and bases.index(is_generated) < bases.index(home_of_own)
             )
             if record is not None and record.kind == "dataclass" and is_generated is not None and comes_first:
-                return Value((self.heap.make("equality", data=one),))
-        value, home = attributes.class_attribute(self, one.cls, name)
+                return Value((self.heap.make("equality", data=obj),))
+        value, home = attributes.class_attribute(self, obj.cls, name)
         if home is None or home.kind == "symbol":
             return None
-        bound = attributes.bind(self, value.without(ABSENT), one, home)
+        bound = attributes.bind(self, value.without(ABSENT), obj, home)
         return joined([bound, UNKNOWN]) if value.may_be_absent else bound
 
     def number_or_text(self, one: Const | Obj) -> Const | Obj:
@@ -206,14 +206,14 @@ class Engine(Machine):
         is_flag = one.cls in self.enums and records.is_flag(self.enums[one.cls][0])
         return one if is_flag else items.builtin_part(one)
 
-    def own_methods(self, one: Obj) -> list[Value]:
+    def own_methods(self, obj: Obj) -> list[Value]:
         """The methods that the program defines for an instance which is given to unseen code, each once."""
-        assert one.cls is not None
-        if one.cls in self.handed_over:
+        assert obj.cls is not None
+        if obj.cls in self.handed_over:
             return []
-        self.handed_over.add(one.cls)
-        names = {name for base in self.mro(one.cls) if base.kind == "class" for name in self.heap.layout_of(base).keys}
-        methods = [self.class_attribute(one, name) for name in sorted(map(str, names)) if name != "__init__"]
+        self.handed_over.add(obj.cls)
+        names = {name for base in self.mro(obj.cls) if base.kind == "class" for name in self.heap.layout_of(base).keys}
+        methods = [self.class_attribute(obj, name) for name in sorted(map(str, names)) if name != "__init__"]
         functions = [method for method in methods if method is not None]
         return [
             function
@@ -221,24 +221,24 @@ class Engine(Machine):
             if any(isinstance(p, Obj) and p.kind == "method" for p in function.alternatives)
         ]
 
-    def _has_own_equality(self, one: Obj) -> bool:
-        if one.cls is None or one.cls.kind != "class" or one.cls in self.enums:
-            return one.cls is not None and one.cls.kind == "symbol" and one.cls.name != "builtins.object"
-        return records.fields_of(self, one) is not None or self.class_attribute(one, "__eq__") is not None
+    def _has_own_equality(self, obj: Obj) -> bool:
+        if obj.cls is None or obj.cls.kind != "class" or obj.cls in self.enums:
+            return obj.cls is not None and obj.cls.kind == "symbol" and obj.cls.name != "builtins.object"
+        return records.fields_of(self, obj) is not None or self.class_attribute(obj, "__eq__") is not None
 
-    def extends_unseen(self, one: Obj) -> bool:
+    def extends_unseen(self, obj: Obj) -> bool:
         """Whether an instance may have attributes that are not seen."""
-        return one.cls is None or self.class_extends_unseen(one.cls)
+        return obj.cls is None or self.class_extends_unseen(obj.cls)
 
     def class_extends_unseen(self, cls: Obj) -> bool:
         """Whether a class may have attributes that are not seen."""
         return any(base in self.open_classes for base in self.mro(cls)) or classes.extends_unseen(self, cls)
 
-    def unseen_base(self, one: Obj) -> str:
+    def unseen_base(self, obj: Obj) -> str:
         """The name of the first base of an instance's class that is not seen."""
-        assert one.cls is not None
-        bases = [base.name for base in self.mro(one.cls) if base.kind == "symbol" and not is_known_base(base.name)]
-        return bases[0] if bases else one.name
+        assert obj.cls is not None
+        bases = [base.name for base in self.mro(obj.cls) if base.kind == "symbol" and not is_known_base(base.name)]
+        return bases[0] if bases else obj.name
 
     def is_unseen(self, name: str) -> bool:
         """Whether the attributes of a library's class are not known."""
@@ -267,9 +267,9 @@ class Engine(Machine):
         is_known = kind.kind == "class" or is_class_name(kind.name) or is_exception(kind.name)
         return False if is_known else None
 
-    def is_instance(self, one: Const | Obj, kind: Obj) -> bool | None:
+    def is_instance(self, alternative: Const | Obj, kind: Obj) -> bool | None:
         """Whether an alternative is an instance of a class; None if that is not known."""
-        return self.is_subclass(self.type_of(one), kind)
+        return self.is_subclass(self.type_of(alternative), kind)
 
     def type_of(self, one: Const | Obj) -> Obj:
         """The class of an alternative."""
@@ -283,12 +283,12 @@ class Engine(Machine):
             return self.heap.symbol("<class>")
         return self.heap.symbol(f"builtins.{_KINDS[one.kind]}" if one.kind in _KINDS else f"<{one.kind}>")
 
-    def is_frozen(self, one: Obj, name: str) -> bool:
+    def is_frozen(self, obj: Obj, name: str) -> bool:
         """Whether an attribute of an instance cannot be set."""
-        record = records.fields_of(self, one)
+        record = records.fields_of(self, obj)
         if record is None or record.kind != "namedtuple":
             return record is not None and record.is_frozen
-        return any(field.name == name for field in record.fields) or (one.cls in self.records and one.cls is not None)
+        return any(field.name == name for field in record.fields) or (obj.cls in self.records and obj.cls is not None)
 
     def enum_members(self, cls: Obj) -> list[Value]:
         """The members of an enumeration."""
@@ -313,15 +313,15 @@ class Engine(Machine):
             return self.heap.mapping([(key, UNKNOWN) for key, _ in self.annotations.get(cls, ())])
         return None
 
-    def instance_member(self, one: Obj, name: str) -> Value | None:
+    def instance_member(self, obj: Obj, name: str) -> Value | None:
         """What Python generates for an instance; None for other names."""
-        record = records.fields_of(self, one)
+        record = records.fields_of(self, obj)
         if record is not None and record.kind == "namedtuple" and name in ("_replace", "_asdict", "_fields"):
             if name == "_fields":
                 return self.heap.sequence("tuple", [const(field.name) for field in record.fields])
-            return Value((self.heap.make("record_method", name, data=one),))
-        if one.cls is not None and self.is_exception_class(one.cls):
-            return self._exception_attribute(one, name)
+            return Value((self.heap.make("record_method", name, data=obj),))
+        if obj.cls is not None and self.is_exception_class(obj.cls):
+            return self._exception_attribute(obj, name)
         if name in (
             "__init__",
             "__setattr__",
@@ -333,16 +333,16 @@ class Engine(Machine):
             "__doc__",
             "__module__",
         ):
-            return Value((self.heap.make("slot", name, data=one),)) if name in ("__setattr__", "__init__") else UNKNOWN
+            return Value((self.heap.make("slot", name, data=obj),)) if name in ("__setattr__", "__init__") else UNKNOWN
         return None
 
-    def _exception_attribute(self, one: Obj, name: str) -> Value | None:
+    def _exception_attribute(self, obj: Obj, name: str) -> Value | None:
         """An attribute that exceptions of Python itself have."""
-        args = self.heap.get(one, "args").single
+        args = self.heap.get(obj, "args").single
         content = self.heap.items_of(args).items if isinstance(args, Obj) else None
         if name in ("code", "value"):
             owner = "SystemExit" if name == "code" else "StopIteration"
-            if self.is_subclass(one.cls, self.heap.symbol(f"builtins.{owner}")) is not True:
+            if self.is_subclass(obj.cls, self.heap.symbol(f"builtins.{owner}")) is not True:
                 return None
             if content is None or len(content) > 1:
                 return UNKNOWN
@@ -353,9 +353,9 @@ class Engine(Machine):
         """Whether a class is one of exceptions."""
         return self.is_subclass(cls, self.heap.symbol("builtins.BaseException")) is True
 
-    def super_member(self, one: Obj, name: str) -> Value | None:
+    def super_member(self, obj: Obj, name: str) -> Value | None:
         """What ``super().name`` is of built-in classes."""
-        _, instance = one.data
+        _, instance = obj.data
         if name in (
             "__init__",
             "__setattr__",
@@ -387,16 +387,16 @@ class Engine(Machine):
             self.open_classes.add(cls)
         return False
 
-    def namespace(self, one: Obj) -> Obj:
+    def namespace(self, obj: Obj) -> Obj:
         """The dict of the attributes of an object."""
         view = self.heap.make("dict", "<namespace>")
-        view.store = one.store
+        view.store = obj.store
         return view
 
-    def plain_text(self, one: Obj) -> str | None:
+    def plain_text(self, obj: Obj) -> str | None:
         """Whether the text of an instance is that of the constant that it is."""
-        held = items.builtin_part(one)
-        if one.cls in self.enums or not isinstance(held, Const):
+        held = items.builtin_part(obj)
+        if obj.cls in self.enums or not isinstance(held, Const):
             return None
         return str(held.value)
 
@@ -571,7 +571,9 @@ class Engine(Machine):
         return items.each(
             self,
             receiver,
-            lambda one: self.call_built_in(f"builtins.{kind}.{method}", Value((items.builtin_part(one),)), rest, site),
+            lambda alternative: self.call_built_in(
+                f"builtins.{kind}.{method}", Value((items.builtin_part(alternative),)), rest, site
+            ),
             lambda: self.unseen(f"{kind}.{method}()", arguments.all()),
         )
 
@@ -598,12 +600,12 @@ class Engine(Machine):
         self.may_throw()
         return UNKNOWN
 
-    def call_unseen_instance(self, one: Obj, arguments: Arguments) -> Value:
+    def call_unseen_instance(self, obj: Obj, arguments: Arguments) -> Value:
         """What an instance gives when it is called whose class extends one of a library (``forward`` of a module)."""
-        forward = self.class_attribute(one, "forward")
+        forward = self.class_attribute(obj, "forward")
         if forward is not None:
             return self.call(forward, arguments)
-        return self.unseen(f"{one.name}()()", arguments.all())
+        return self.unseen(f"{obj.name}()()", arguments.all())
 
     def option_names(self, parser: Obj) -> list[str]:
         """The names that a parser may set, where its options are not known."""

@@ -345,8 +345,8 @@ def _with_from(m: Machine, node: ast.With | ast.AsyncWith, index: int) -> None:
         finally:
             m.frame = current
 
-    def of(one: Const | Obj) -> Value:
-        _enter(m, one, body)
+    def of(alternative: Const | Obj) -> Value:
+        _enter(m, alternative, body)
         return UNKNOWN
 
     def unseen() -> Value:

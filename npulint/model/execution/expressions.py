@@ -156,11 +156,13 @@ def _open_result(m: Machine, left: Value, right: Value, stem: str) -> Value:
     return operators.hint_of(left, right, stem)
 
 
-def _of_constants(m: Machine, stem: str, function: Callable[[Any, Any], object], one: Const, other: Const) -> Value:
-    if stem == "mod" and isinstance(one.value, str):
-        return texts.percent(m, Value((one,)), Value((other,)))
+def _of_constants(
+    m: Machine, stem: str, function: Callable[[Any, Any], object], constant: Const, other: Const
+) -> Value:
+    if stem == "mod" and isinstance(constant.value, str):
+        return texts.percent(m, Value((constant,)), Value((other,)))
     try:
-        made = operators.folded(lambda: operators.apply(stem, function, one.value, other.value))
+        made = operators.folded(lambda: operators.apply(stem, function, constant.value, other.value))
     except Exception as error:
         m.throw_new(type(error).__name__, str(error))
     return UNKNOWN if made is None else made
@@ -195,10 +197,10 @@ def _path_operator(m: Machine, stem: str, one: Const | Obj, other: Const | Obj) 
     return None
 
 
-def _by_methods(m: Machine, stem: str, one: Const | Obj, other: Const | Obj) -> Value | None:
+def _by_methods(m: Machine, stem: str, alternative: Const | Obj, other: Const | Obj) -> Value | None:
     """What the methods of instances give for an operator; None where none decides."""
     is_asked = False
-    for owner, name, argument in _asked(m, stem, one, other):
+    for owner, name, argument in _asked(m, stem, alternative, other):
         method = m.class_attribute(owner, name)
         if method is None:
             continue
@@ -209,14 +211,14 @@ def _by_methods(m: Machine, stem: str, one: Const | Obj, other: Const | Obj) -> 
         if result.single is None:
             m.may_throw()
             return UNKNOWN
-    if is_asked and all(isinstance(part, Const) or _is_plain(m, part) for part in (one, other)):
+    if is_asked and all(isinstance(part, Const) or _is_plain(m, part) for part in (alternative, other)):
         m.throw_new("TypeError", "unsupported operand types")
     return None
 
 
-def _is_plain(m: Machine, one: Obj) -> bool:
+def _is_plain(m: Machine, obj: Obj) -> bool:
     """Whether an object has no operators but those that its class defines."""
-    return one.kind == "instance" and one.items is None and not m.extends_unseen(one)
+    return obj.kind == "instance" and obj.items is None and not m.extends_unseen(obj)
 
 
 def _is_instance(one: Const | Obj) -> TypeGuard[Obj]:
@@ -256,7 +258,7 @@ def augmented(m: Machine, op: ast.operator, left: Value, right: Value, site: ast
         return items.each(
             m,
             left,
-            lambda one: _augmented_of(m, op, stem, one, right, site),
+            lambda alternative: _augmented_of(m, op, stem, alternative, right, site),
             lambda: _open_result(m, left, right, stem),
         )
     return binary(m, op, left, right, site)
@@ -285,7 +287,7 @@ def _unary(m: Machine, node: ast.UnaryOp) -> Value:
         m.may_throw()
         return unknown(value.reason, "int" if value.hint == "bool" else value.hint)
 
-    result = items.each(m, value, lambda one: _unary_of(m, stem, function, one), open_operand)
+    result = items.each(m, value, lambda alternative: _unary_of(m, stem, function, alternative), open_operand)
     return result.of(result.alternatives, value.origin) if isinstance(node.operand, ast.Constant) else result
 
 

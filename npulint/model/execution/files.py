@@ -78,16 +78,16 @@ def _is_utf8(arguments: Arguments) -> bool:
     return set(arguments.keywords) <= {"file", "mode", "encoding"} and (encoding or "").lower() in ("utf-8", "utf8")
 
 
-def enter_file(m: Machine, one: Obj, body: Callable[[Value], None]) -> None:
+def enter_file(m: Machine, obj: Obj, body: Callable[[Value], None]) -> None:
     """Execute a block with an open file."""
-    body(Value((one,)))
-    m.heap.put(one, "<moved>", TRUE)
+    body(Value((obj,)))
+    m.heap.put(obj, "<moved>", TRUE)
 
 
-def file_attribute(m: Machine, one: Obj, name: str) -> Value:
+def file_attribute(m: Machine, obj: Obj, name: str) -> Value:
     """The methods of an open file."""
     if name in ("read", "readlines", "readline", "write", "close", "flush", "seek", "writelines"):
-        return Value((m.heap.make("file_method", name, data=one),))
+        return Value((m.heap.make("file_method", name, data=obj),))
     return unknown(name)
 
 
@@ -113,16 +113,16 @@ def call_file_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AS
     return unknown("", "str" if method.name == "read" else "")
 
 
-def iterate_file(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
+def iterate_file(m: Machine, obj: Obj, consume: Callable[[Value], object]) -> None:
     """The lines of an open file."""
-    if m.heap.get(one, "<moved>").single is not ABSENT:
+    if m.heap.get(obj, "<moved>").single is not ABSENT:
         repeat(m, lambda: consume(unknown("", "str")))
         return
-    if isinstance(one.data, str) and read_once(m, one):
-        m.heap.put(one, "<moved>", TRUE)
-        for line in one.data.splitlines(True):
+    if isinstance(obj.data, str) and read_once(m, obj):
+        m.heap.put(obj, "<moved>", TRUE)
+        for line in obj.data.splitlines(True):
             consume(const(line))
-    elif not isinstance(one.data, str):
+    elif not isinstance(obj.data, str):
         repeat(m, lambda: consume(unknown("", "str")))
 
 

@@ -86,8 +86,8 @@ def iterate(m: Machine, source: Value, consume: Callable[[Value], object]) -> No
         repeat(m, lambda: consume(hint))
         return UNKNOWN
 
-    def items_of(one: Const | Obj) -> Value:
-        _iterate_one(m, one, consume)
+    def items_of(alternative: Const | Obj) -> Value:
+        _iterate_one(m, alternative, consume)
         return UNKNOWN
 
     each(m, source, items_of, open_items)
@@ -250,7 +250,7 @@ def get_item(m: Machine, holder: Value, key: Value, site: ast.AST | None = None)
         m.may_throw()
         return unknown(f"{holder.reason}[]" if holder.reason and holder.reason[0] != "$" else holder.reason)
 
-    return each(m, holder, lambda one: _item_of(m, one, key, site), open_item)
+    return each(m, holder, lambda alternative: _item_of(m, alternative, key, site), open_item)
 
 
 def _item_of(m: Machine, one: Const | Obj, key: Value, site: ast.AST | None) -> Value:
@@ -328,8 +328,8 @@ def _list_item(m: Machine, owner: Obj, index: Const | Obj, site: ast.AST | None)
 def _dict_item(m: Machine, instance: Obj, owner: Obj, key: Value, site: ast.AST | None) -> Value:
     refuse_unhashable(m, key)
 
-    def of(one: Const | Obj) -> Value:
-        name = key_of(one, m.heap)
+    def of(alternative: Const | Obj) -> Value:
+        name = key_of(alternative, m.heap)
         if name is None:
             m.may_throw()
             return any_value(m, owner)
@@ -406,8 +406,8 @@ def refuse_unhashable(m: Machine, key: Value) -> None:
 def store_item(m: Machine, holder: Value, key: Value, value: Value) -> None:
     """Execute ``holder[key] = value``."""
 
-    def of(one: Const | Obj) -> Value:
-        _store_in(m, one, key, value)
+    def of(alternative: Const | Obj) -> Value:
+        _store_in(m, alternative, key, value)
         return UNKNOWN
 
     def unseen() -> Value:
@@ -479,8 +479,8 @@ def _store_slice(m: Machine, owner: Obj, content: Items, index: Obj, value: Valu
 def delete_item(m: Machine, holder: Value, key: Value) -> None:
     """Execute ``del holder[key]``."""
 
-    def of(one: Const | Obj) -> Value:
-        _delete_in(m, one, key)
+    def of(alternative: Const | Obj) -> Value:
+        _delete_in(m, alternative, key)
         return UNKNOWN
 
     each(m, holder, of, lambda: m.unseen(holder.reason, [key]))
@@ -531,7 +531,7 @@ def contains(m: Machine, holder: Value, item: Value) -> Value:
     """The value of ``item in holder``."""
     if holder.is_open or item.is_open:
         m.may_throw()
-    return each(m, holder, lambda one: _contains_one(m, one, item), lambda: EITHER)
+    return each(m, holder, lambda alternative: _contains_one(m, alternative, item), lambda: EITHER)
 
 
 def _contains_one(m: Machine, one: Const | Obj, item: Value) -> Value:
@@ -566,10 +566,10 @@ def _among(m: Machine, content: Items, item: Value) -> Value:
     return truth_value(answers.pop() if len(answers) == 1 else None)
 
 
-def _is_among(m: Machine, values: Sequence[Value], one: Const | Obj) -> bool | None:
+def _is_among(m: Machine, values: Sequence[Value], alternative: Const | Obj) -> bool | None:
     result: bool | None = False
     for value in values:
-        equal = {None if other is ABSENT else is_found(m, other, one) for other in value.alternatives}  # type: ignore[arg-type]
+        equal = {None if other is ABSENT else is_found(m, other, alternative) for other in value.alternatives}  # type: ignore[arg-type]
         if value.is_open:
             equal.add(None)
         if equal == {True}:
@@ -608,8 +608,8 @@ def _has_key(m: Machine, owner: Obj, part: Const | Obj) -> Value:
 def update(m: Machine, owner: Obj, given: Value) -> None:
     """Execute ``owner.update(given)`` for a dict; pairs are accepted."""
 
-    def of(one: Const | Obj) -> Value:
-        held = builtin_part(one)
+    def of(alternative: Const | Obj) -> Value:
+        held = builtin_part(alternative)
         if isinstance(held, Obj) and held.kind in ("dict", "view"):
             _update_from(m, owner, held if held.kind == "dict" else held.data[0])
         elif isinstance(held, Obj) and (copy := m.kinds.get(held.kind, NO_KIND).copy_into) is not None:
@@ -661,9 +661,9 @@ def copy_of(m: Machine, owner: Obj, site: object = None) -> Value:
     return made
 
 
-def operator(m: Machine, stem: str, one: Const | Obj, other: Const | Obj, site: ast.AST) -> Value | None:
+def operator(m: Machine, stem: str, alternative: Const | Obj, other: Const | Obj, site: ast.AST) -> Value | None:
     """The value of an operator on lists, tuples, dicts or sets; None for others."""
-    left, right = builtin_part(one), builtin_part(other)
+    left, right = builtin_part(alternative), builtin_part(other)
     if isinstance(left, Obj) and isinstance(right, Obj) and left.kind == right.kind:
         if stem == "add" and left.kind in ("list", "tuple"):
             mine, others = m.heap.items_of(left), m.heap.items_of(right)

@@ -50,21 +50,21 @@ def _go_on(m: Machine, iterator: Obj, work: Callable[[], None], consume: Callabl
     repeat(m, lambda: consume(UNKNOWN))
 
 
-def read_once(m: Machine, one: Obj) -> bool:
+def read_once(m: Machine, obj: Obj) -> bool:
     """Whether the content of a file is read for the first time; it is used up from here on."""
-    if _happened(m, one, _FINISHED):
+    if _happened(m, obj, _FINISHED):
         return False
-    m.store.write(one, _FINISHED, HAPPENED)
+    m.store.write(obj, _FINISHED, HAPPENED)
     return True
 
 
-def _happened(m: Machine, one: Obj, key: str) -> bool:
-    mark = m.store.read(one, key)
+def _happened(m: Machine, obj: Obj, key: str) -> bool:
+    mark = m.store.read(obj, key)
     return mark is not None
 
 
-def _surely(m: Machine, one: Obj, key: str) -> bool:
-    mark = m.store.read(one, key)
+def _surely(m: Machine, obj: Obj, key: str) -> bool:
+    mark = m.store.read(obj, key)
     return isinstance(mark, Mark) and not mark.maybe
 
 

@@ -19,29 +19,29 @@ from npulint.model.execution.partials import function_of, given_by, keywords_of
 _MOST_TURNS = 300  # of an iterator of the program that are executed one by one
 
 
-def _iterate_symbol(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
+def _iterate_symbol(m: Machine, obj: Obj, consume: Callable[[Value], object]) -> None:
     m.may_throw()
-    hint = unknown("$", "str") if one.name == process.ENVIRONMENT else unknown(f"{one.name}[]")
+    hint = unknown("$", "str") if obj.name == process.ENVIRONMENT else unknown(f"{obj.name}[]")
     repeat(m, lambda: consume(hint))
 
 
-def _iterate_class(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
-    if one in m.enums:
-        for member in records.enum_members(m, one):
+def _iterate_class(m: Machine, obj: Obj, consume: Callable[[Value], object]) -> None:
+    if obj in m.enums:
+        for member in records.enum_members(m, obj):
             consume(member)
         return
     m.may_throw()
     repeat(m, lambda: consume(UNKNOWN))
 
 
-def _iterate_instance(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
-    method = m.class_attribute(one, "__iter__")
+def _iterate_instance(m: Machine, obj: Obj, consume: Callable[[Value], object]) -> None:
+    method = m.class_attribute(obj, "__iter__")
     if method is None:
-        getter = m.class_attribute(one, "__getitem__")
-        if getter is None and not m.extends_unseen(one):
-            m.throw_new("TypeError", f"'{one.name}' object is not iterable")
+        getter = m.class_attribute(obj, "__getitem__")
+        if getter is None and not m.extends_unseen(obj):
+            m.throw_new("TypeError", f"'{obj.name}' object is not iterable")
         m.may_throw()
-        m.unseen("iter()", [Value((one,))])
+        m.unseen("iter()", [Value((obj,))])
         repeat(m, lambda: consume(UNKNOWN))
         return
     source = m.call(method, Arguments())
@@ -82,54 +82,54 @@ def _iterate_by_next(m: Machine, iterator: Obj, consume: Callable[[Value], objec
     leave(m, finished, False)
 
 
-def _symbol_item(m: Machine, one: Obj, key: Value) -> Value:
-    if one.name == process.ENVIRONMENT:
-        return process.environment_item(m, one, key)
-    if one.name == "sys.modules":
+def _symbol_item(m: Machine, obj: Obj, key: Value) -> Value:
+    if obj.name == process.ENVIRONMENT:
+        return process.environment_item(m, obj, key)
+    if obj.name == "sys.modules":
         name = texts.known_text(key)
-        item = m.store.read(one, name) if name is not None else None
+        item = m.store.read(obj, name) if name is not None else None
         if isinstance(item, Value) and item.single is not ABSENT:
             return item
         loaded = [module for (dotted, _), module in m.modules.items() if dotted == name]
         return Value((loaded[0],)) if len(loaded) == 1 else UNKNOWN
-    if one.name.partition(".")[0] in ("typing", "builtins", "collections"):
-        return Value((one,))
+    if obj.name.partition(".")[0] in ("typing", "builtins", "collections"):
+        return Value((obj,))
     m.may_throw()
-    return unknown(f"{one.name}[]")
+    return unknown(f"{obj.name}[]")
 
 
-def _class_item(m: Machine, one: Obj, key: Value) -> Value:
-    if one in m.enums:
-        return records.enum_item(m, one, key)
-    method, home = attributes.class_attribute(m, one, "__class_getitem__")
+def _class_item(m: Machine, obj: Obj, key: Value) -> Value:
+    if obj in m.enums:
+        return records.enum_item(m, obj, key)
+    method, home = attributes.class_attribute(m, obj, "__class_getitem__")
     if home is not None and home.kind == "class":
         function = (
             method.single.data if isinstance(method.single, Obj) and method.single.kind == "classmethod" else method
         )
-        return m.call(function if isinstance(function, Value) else UNKNOWN, Arguments([Value((one,)), key]))
-    return Value((one,))
+        return m.call(function if isinstance(function, Value) else UNKNOWN, Arguments([Value((obj,)), key]))
+    return Value((obj,))
 
 
-def _store_in_symbol(m: Machine, one: Obj, key: Value, value: Value) -> None:
-    if one.name == process.ENVIRONMENT:
-        process.set_environment_item(m, one, key, value)
+def _store_in_symbol(m: Machine, obj: Obj, key: Value, value: Value) -> None:
+    if obj.name == process.ENVIRONMENT:
+        process.set_environment_item(m, obj, key, value)
         return
     name = texts.known_text(key)
-    if one.name == "sys.modules" and name is not None:
-        m.heap.put(one, name, value)
+    if obj.name == "sys.modules" and name is not None:
+        m.heap.put(obj, name, value)
         return
-    m.unseen(one.name, [key, value])
+    m.unseen(obj.name, [key, value])
 
 
-def _symbol_contains(m: Machine, one: Obj, item: Value) -> Value:
-    return process.environment_contains(m, one, item) if one.name == process.ENVIRONMENT else EITHER
+def _symbol_contains(m: Machine, obj: Obj, item: Value) -> Value:
+    return process.environment_contains(m, obj, item) if obj.name == process.ENVIRONMENT else EITHER
 
 
-def _view_contains(m: Machine, one: Obj, item: Value) -> Value:
-    owner, kind = one.data
+def _view_contains(m: Machine, obj: Obj, item: Value) -> Value:
+    owner, kind = obj.data
     if kind == "keys":
         return items.contains(m, Value((owner,)), item)
-    return items.contains(m, items.sequence_of(m, "list", items.listed(m, Value((one,)))), item)
+    return items.contains(m, items.sequence_of(m, "list", items.listed(m, Value((obj,)))), item)
 
 
 def _update_from_symbol(m: Machine, held: Obj, owner: Obj) -> None:
@@ -139,13 +139,13 @@ def _update_from_symbol(m: Machine, held: Obj, owner: Obj) -> None:
         m.heap.set_any(owner, UNKNOWN)
 
 
-def _attribute_of_wrapped(m: Machine, one: Obj, name: str) -> Value:
+def _attribute_of_wrapped(m: Machine, obj: Obj, name: str) -> Value:
     if name == "cache_clear":
-        return Value((m.heap.make("cache_clear", data=one),))
-    wrapped: Value = one.data
+        return Value((m.heap.make("cache_clear", data=obj),))
+    wrapped: Value = obj.data
     if name == "__wrapped__":
         return wrapped
-    return attributes.get(m, one.data, name)
+    return attributes.get(m, obj.data, name)
 
 
 def _attribute_of_generator(m: Machine, one: Obj, name: str) -> Value:
@@ -154,50 +154,50 @@ def _attribute_of_generator(m: Machine, one: Obj, name: str) -> Value:
     return UNKNOWN
 
 
-def _attribute_of_partial(m: Machine, one: Obj, name: str) -> Value:
+def _attribute_of_partial(m: Machine, obj: Obj, name: str) -> Value:
     if name == "func":
-        return function_of(one)
+        return function_of(obj)
     if name == "args":
-        return m.heap.sequence("tuple", given_by(m, one).positional)
-    return keywords_of(one) if name == "keywords" else UNKNOWN
+        return m.heap.sequence("tuple", given_by(m, obj).positional)
+    return keywords_of(obj) if name == "keywords" else UNKNOWN
 
 
-def _attribute_of_method(m: Machine, one: Obj, name: str) -> Value:
-    if isinstance(one.data, tuple):
+def _attribute_of_method(m: Machine, obj: Obj, name: str) -> Value:
+    if isinstance(obj.data, tuple):
         if name == "__self__":
-            receiver: Value = one.data[1]
+            receiver: Value = obj.data[1]
             return receiver
         if name == "__func__":
-            return Value((one.data[0],))
-        if isinstance(one.data[0], Obj):
-            return attributes.attribute_of(m, one.data[0], name)
+            return Value((obj.data[0],))
+        if isinstance(obj.data[0], Obj):
+            return attributes.attribute_of(m, obj.data[0], name)
     return UNKNOWN
 
 
-def _attribute_of_property(m: Machine, one: Obj, name: str) -> Value:
+def _attribute_of_property(m: Machine, obj: Obj, name: str) -> Value:
     if name in ("setter", "getter", "deleter"):
-        return Value((m.heap.make("property_changer", name, data=one),))
-    return one.data[0] if name == "fget" else UNKNOWN
+        return Value((m.heap.make("property_changer", name, data=obj),))
+    return obj.data[0] if name == "fget" else UNKNOWN
 
 
-def _call_property_changer(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
-    functions = list(one.data.data)
-    functions[("getter", "setter", "deleter").index(one.name)] = arguments.positional[0]
+def _call_property_changer(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    functions = list(obj.data.data)
+    functions[("getter", "setter", "deleter").index(obj.name)] = arguments.positional[0]
     return Value((m.heap.make("property", data=tuple(functions)),))
 
 
-def _set_ignored(m: Machine, one: Obj, name: str, value: Value) -> None:
-    m.heap.put(one, f"set {name}", value)
+def _set_ignored(m: Machine, obj: Obj, name: str, value: Value) -> None:
+    m.heap.put(obj, f"set {name}", value)
 
 
-def _call_itemgetter(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
-    parts = [items.get_item(m, arguments.positional[0], key) for key in one.data]
+def _call_itemgetter(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    parts = [items.get_item(m, arguments.positional[0], key) for key in obj.data]
     return parts[0] if len(parts) == 1 else m.heap.sequence("tuple", parts)
 
 
-def _call_attrgetter(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def _call_attrgetter(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     parts = []
-    for key in one.data:
+    for key in obj.data:
         value = arguments.positional[0]
         for name in (texts.known_text(key) or "").split("."):
             value = attributes.get(m, value, name)
@@ -218,26 +218,26 @@ def _new(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return UNKNOWN
 
 
-def _call_slot(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def _call_slot(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``super().__init__(...)`` and the like give of built-in classes."""
-    instance: Obj = one.data
-    if one.name == "__init__":
+    instance: Obj = obj.data
+    if obj.name == "__init__":
         classes.built_in_init(m, instance, arguments)
-    elif one.name == "__setattr__":
+    elif obj.name == "__setattr__":
         name = texts.known_text(arguments.positional[0])
         if name is None:
             m.heap.set_any(instance, arguments.positional[1])
         else:
             attributes.set_own(m, instance, name, arguments.positional[1])
-    elif one.name == "__delattr__":
+    elif obj.name == "__delattr__":
         name = texts.known_text(arguments.positional[0])
         if name is None:
             m.heap.set_any(instance, ABSENT_VALUE)
         else:
             attributes.delete_own(m, instance, name)
-    elif one.name == "__new__":
+    elif obj.name == "__new__":
         return _new(m, arguments, site)
-    elif one.name == "__getattribute__":
+    elif obj.name == "__getattribute__":
         name = texts.known_text(arguments.positional[0])
         if name is not None:
             value = m.heap.get(instance, name)
@@ -248,24 +248,24 @@ def _call_slot(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None)
     return NONE
 
 
-def _call_record_method(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def _call_record_method(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What the generated methods of a named tuple give."""
-    instance: Obj = one.data
+    instance: Obj = obj.data
     record = records.fields_of(m, instance)
     assert record is not None and instance.cls is not None
     values = {field.name: m.heap.get(instance, field.name) for field in record.fields}
-    if one.name == "_asdict":
+    if obj.name == "_asdict":
         return m.heap.mapping(values.items(), "dict", site)
     values.update(arguments.keywords)
     return records.named_tuple(m, instance.cls, record, list(values.values()), site)
 
 
-def _enter_context(m: Machine, one: Obj, body: Callable[[Value], None]) -> None:
-    arguments: Arguments = one.data
-    if one.name == "nullcontext":
+def _enter_context(m: Machine, obj: Obj, body: Callable[[Value], None]) -> None:
+    arguments: Arguments = obj.data
+    if obj.name == "nullcontext":
         body(arguments.get(0, "enter_result") or NONE)
         return
-    if one.name == "closing":
+    if obj.name == "closing":
         thing = arguments.positional[0]
         with_object(m, lambda: thing, lambda _: m.call(attributes.get(m, thing, "close"), Arguments()), body)
         return
@@ -283,27 +283,27 @@ def _call_cacher(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | Non
     return standard.STANDARD["functools.cache"](m, arguments, site)
 
 
-def _call_equality(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def _call_equality(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What the generated ``__eq__`` of a dataclass gives."""
-    return items.each(m, arguments.positional[0], lambda other: records.equal(m, one.data, other), lambda: EITHER)
+    return items.each(m, arguments.positional[0], lambda other: records.equal(m, obj.data, other), lambda: EITHER)
 
 
-def _clear_cache(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def _clear_cache(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """Forget the results that a function keeps."""
-    for key in m.heap.layout_of(one.data).keys:
+    for key in m.heap.layout_of(obj.data).keys:
         if isinstance(key, str) and key.startswith("kept "):
-            m.heap.delete(one.data, key)
+            m.heap.delete(obj.data, key)
     return NONE
 
 
-def _call_unseen(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def _call_unseen(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """A context manager as a decorator is not followed."""
     m.lost = True
-    return m.unseen("", [one.data if isinstance(one.data, Value) else Value((one.data,)), *arguments.all()])
+    return m.unseen("", [obj.data if isinstance(obj.data, Value) else Value((obj.data,)), *arguments.all()])
 
 
-def _call_wrapped(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
-    return m.call(one.data, arguments, site)
+def _call_wrapped(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    return m.call(obj.data, arguments, site)
 
 
 def _zero(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:

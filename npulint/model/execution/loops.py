@@ -79,8 +79,12 @@ def _widened(m: Machine, value: Value, first: int | None) -> Value:
     if first is not None:
         new = [obj for obj in kept if isinstance(obj, Obj) and obj.serial >= first]
         m.unseen(value.reason, [Value((obj,)) for obj in new])
-        kept = [one for one in kept if one not in new]
-    is_plain = len(kinds) == 1 and all(one is ABSENT for one in kept) and (not value.is_open or value.hint in kinds)
+        kept = [alternative for alternative in kept if alternative not in new]
+    is_plain = (
+        len(kinds) == 1
+        and all(alternative is ABSENT for alternative in kept)
+        and (not value.is_open or value.hint in kinds)
+    )
     return Value(tuple(kept), True, value.reason, kinds.pop() if is_plain and first is None else "")
 
 

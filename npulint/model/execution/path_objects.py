@@ -63,12 +63,12 @@ def divided(m: Machine, left: Value, right: Value) -> Value | None:
     return _path(m, [part for part in parts if part is not None])
 
 
-def path_attribute(m: Machine, one: Obj, name: str) -> Value:
+def path_attribute(m: Machine, obj: Obj, name: str) -> Value:
     """An attribute of a path object."""
-    inner: Value = one.data
+    inner: Value = obj.data
     held = inner.single
     if name in _METHODS:
-        return Value((m.heap.make("pathlib_method", name, data=one),))
+        return Value((m.heap.make("pathlib_method", name, data=obj),))
     if isinstance(held, Obj):
         if name == "parent":
             return _path(m, [parent_path(m.heap, held)])

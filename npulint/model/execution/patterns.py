@@ -78,8 +78,8 @@ def _capture_all(m: Machine, pattern: ast.pattern, subject: Value, captures: Cap
 
 
 def _sequence(m: Machine, pattern: ast.MatchSequence, subject: Value, captures: Captures) -> bool | None:
-    one = subject.single
-    held = items.builtin_part(one) if isinstance(one, (Const, Obj)) else None
+    alternative = subject.single
+    held = items.builtin_part(alternative) if isinstance(alternative, (Const, Obj)) else None
     if isinstance(held, Const) and isinstance(held.value, range):
         _capture_all(m, pattern, subject, captures)
         return None
@@ -108,8 +108,8 @@ def _sequence(m: Machine, pattern: ast.MatchSequence, subject: Value, captures: 
 
 
 def _mapping(m: Machine, pattern: ast.MatchMapping, subject: Value, captures: Captures) -> bool | None:
-    one = subject.single
-    held = items.builtin_part(one) if isinstance(one, (Const, Obj)) else None
+    alternative = subject.single
+    held = items.builtin_part(alternative) if isinstance(alternative, (Const, Obj)) else None
     if isinstance(held, Const) or (isinstance(held, Obj) and held.kind in ("list", "tuple", "set")):
         return False
     if not isinstance(held, Obj) or held.kind != "dict":

@@ -154,18 +154,18 @@ def construct(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None) 
     return Value((obj,))
 
 
-def _observe_fields(m: Machine, one: Obj, record: Record) -> None:
+def _observe_fields(m: Machine, obj: Obj, record: Record) -> None:
     """Note what the fields of a new instance hold, for the classes that declare them."""
-    if m.watched and one.cls is not None:
-        for base in m.mro(one.cls):
+    if m.watched and obj.cls is not None:
+        for base in m.mro(obj.cls):
             if base.kind == "class" and base.data.node is not None:
                 for field in record.fields:
-                    m.observe((base.data.node, field.name), m.heap.held(one, field.name))
+                    m.observe((base.data.node, field.name), m.heap.held(obj, field.name))
 
 
-def initialize(m: Machine, one: Obj, record: Record, arguments: Arguments) -> None:
+def initialize(m: Machine, obj: Obj, record: Record, arguments: Arguments) -> None:
     """Execute the generated ``__init__`` of a dataclass."""
-    given = _given(m, one.name, record, arguments)
+    given = _given(m, obj.name, record, arguments)
     passed: list[Value] = []
     for field in record.fields:
         value = given.get(field.name)
@@ -176,15 +176,15 @@ def initialize(m: Machine, one: Obj, record: Record, arguments: Arguments) -> No
         if value is None:
             if not field.is_argument:
                 continue
-            m.throw_new("TypeError", f"{one.name}.__init__() missing 1 required positional argument: '{field.name}'")
+            m.throw_new("TypeError", f"{obj.name}.__init__() missing 1 required positional argument: '{field.name}'")
         if not field.is_stored:
             passed.append(value)
         elif record.is_frozen:
-            m.heap.set(one, field.name, value)
+            m.heap.set(obj, field.name, value)
         else:
-            attributes.set_value(m, Value((one,)), field.name, value)
+            attributes.set_value(m, Value((obj,)), field.name, value)
     for hook in ("__post_init__", "__attrs_post_init__"):
-        method = m.class_attribute(one, hook)
+        method = m.class_attribute(obj, hook)
         if method is not None:
             m.call(method, Arguments(passed))
 
@@ -209,17 +209,17 @@ def _given(m: Machine, name: str, record: Record, arguments: Arguments) -> dict[
     return given
 
 
-def fields_of(m: Machine, one: Obj) -> Record | None:
+def fields_of(m: Machine, obj: Obj) -> Record | None:
     """The record of an instance's class; None if it has none."""
-    return None if one.cls is None else next((m.records[base] for base in m.mro(one.cls) if base in m.records), None)
+    return None if obj.cls is None else next((m.records[base] for base in m.mro(obj.cls) if base in m.records), None)
 
 
-def replaced(m: Machine, one: Obj, changes: Arguments, site: ast.AST | None) -> Value:
+def replaced(m: Machine, obj: Obj, changes: Arguments, site: ast.AST | None) -> Value:
     """What ``dataclasses.replace`` gives."""
-    record = fields_of(m, one)
-    assert record is not None and one.cls is not None
-    given = {field.name: m.heap.get(one, field.name) for field in record.fields if field.is_argument}
-    return m.call(Value((one.cls,)), Arguments((), {**given, **changes.keywords}), site)
+    record = fields_of(m, obj)
+    assert record is not None and obj.cls is not None
+    given = {field.name: m.heap.get(obj, field.name) for field in record.fields if field.is_argument}
+    return m.call(Value((obj.cls,)), Arguments((), {**given, **changes.keywords}), site)
 
 
 def as_dict(m: Machine, value: Value) -> Value:
@@ -252,16 +252,16 @@ def as_dict(m: Machine, value: Value) -> Value:
     return items.each(m, value, of, lambda: unknown(value.reason))
 
 
-def equal(m: Machine, one: Obj, other: Const | Obj) -> Value:
+def equal(m: Machine, obj: Obj, other: Const | Obj) -> Value:
     """What the generated ``__eq__`` of a dataclass gives."""
-    record = fields_of(m, one)
-    if isinstance(other, Const) or other.cls is not one.cls or record is None:
+    record = fields_of(m, obj)
+    if isinstance(other, Const) or other.cls is not obj.cls or record is None:
         return EITHER
     if any(not field.is_compared for field in record.fields):
         return EITHER
     answer: bool | None = True
     for field in record.fields:
-        left, right = m.heap.get(one, field.name).single, m.heap.get(other, field.name).single
+        left, right = m.heap.get(obj, field.name).single, m.heap.get(other, field.name).single
         known = isinstance(left, (Const, Obj)) and isinstance(right, (Const, Obj))
         same = is_equal(m, left, right) if known else None  # type: ignore[arg-type]
         if same is False:
@@ -408,8 +408,12 @@ def _automatic(kind: str, name: str, last: object) -> tuple[Value, object]:
 
 
 def _surely_equal(m: Machine, left: Value, right: Value) -> bool:
-    one, other = left.single, right.single
-    return isinstance(one, (Const, Obj)) and isinstance(other, (Const, Obj)) and is_equal(m, one, other) is True
+    alternative, other = left.single, right.single
+    return (
+        isinstance(alternative, (Const, Obj))
+        and isinstance(other, (Const, Obj))
+        and is_equal(m, alternative, other) is True
+    )
 
 
 def _make_member(m: Machine, cls: Obj, kind: str, name: str, value: Value) -> Obj:
@@ -432,15 +436,15 @@ def _member_of(m: Machine, cls: Obj, arguments: Arguments) -> Value:
         return m.unseen(cls.name, arguments.all())
     given = arguments.positional[0]
 
-    def of(one: Const | Obj) -> Value:
+    def of(alternative: Const | Obj) -> Value:
         maybe: list[Value] = []
         for member in members.values():
             holder = member.single
             assert isinstance(holder, Obj)
-            if holder is one:
+            if holder is alternative:
                 return member
             value = m.heap.get(holder, "value").single
-            same = is_equal(m, value, one) if isinstance(value, (Const, Obj)) else None
+            same = is_equal(m, value, alternative) if isinstance(value, (Const, Obj)) else None
             if same:
                 return member if not maybe else joined([*maybe, member])
             if same is None:
@@ -463,8 +467,8 @@ def _member_of(m: Machine, cls: Obj, arguments: Arguments) -> Value:
 def enum_item(m: Machine, cls: Obj, key: Value) -> Value:
     """The member that an enumeration has by its name."""
     _, members = m.enums[cls]
-    one = key.single
-    name = key_of(one, m.heap) if isinstance(one, (Const, Obj)) else None
+    alternative = key.single
+    name = key_of(alternative, m.heap) if isinstance(alternative, (Const, Obj)) else None
     if name is None:
         m.may_throw("KeyError")
         return joined(members.values()) if members else UNKNOWN

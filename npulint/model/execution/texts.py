@@ -77,14 +77,14 @@ def shown(m: Machine, value: Value, function: str = "str") -> Value:
     return const(text) if len(text) <= _MOST else unknown("", "str")
 
 
-def _of_exception(m: Machine, one: Obj, function: str) -> Value:
-    args = m.heap.get(one, "args").single
+def _of_exception(m: Machine, obj: Obj, function: str) -> Value:
+    args = m.heap.get(obj, "args").single
     content = m.heap.items_of(args).items if isinstance(args, Obj) else None
     if content is None or function != "str" or len(content) > 1:
         return unknown("", "str")
     if not content:
         return const("")
-    is_key = m.is_subclass(one.cls, m.heap.symbol("builtins.KeyError"))
+    is_key = m.is_subclass(obj.cls, m.heap.symbol("builtins.KeyError"))
     return shown(m, content[0], "repr" if is_key else "str")
 
 

@@ -36,14 +36,14 @@ def _truth(m: Machine, one: Const | Obj) -> bool | None:
     return None if one.kind in ("native", "view", "iterator", "generator") else True
 
 
-def _instance_truth(m: Machine, one: Obj) -> bool | None:
+def _instance_truth(m: Machine, obj: Obj) -> bool | None:
     for name in ("__bool__", "__len__"):
-        method = m.class_attribute(one, name)
+        method = m.class_attribute(obj, name)
         if method is not None:
             return truth(m, m.call(method, Arguments()))
-    if one.items is not None:
-        return truth(m, one.items)
-    return None if m.extends_unseen(one) else True
+    if obj.items is not None:
+        return truth(m, obj.items)
+    return None if m.extends_unseen(obj) else True
 
 
 def is_same(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
@@ -65,12 +65,12 @@ def _are_built_in(left: Obj, right: Obj) -> bool:
     return left.name.startswith("builtins.") and right.name.startswith("builtins.")
 
 
-def _may_be_anything(one: Obj) -> bool:
+def _may_be_anything(obj: Obj) -> bool:
     """Whether what a library has by a name may be anything: None, or an object of the program. Modules and classes,
     which have their usual names, are not."""
-    last = one.name.rpartition(".")[2]
+    last = obj.name.rpartition(".")[2]
     is_class = last[:1].isupper() and not last.isupper()
-    return one.kind == "symbol" and "." in one.name and not (is_class or one.name.startswith("builtins."))
+    return obj.kind == "symbol" and "." in obj.name and not (is_class or obj.name.startswith("builtins."))
 
 
 def same(m: Machine, left: Value, right: Value) -> Value:

@@ -61,10 +61,10 @@ class NpuServer:
         found = truth(self.value(test))
         return found if self._answers > before else None
 
-    def from_machine(self, found: PossibleValues) -> PossibleValues:
+    def from_machine(self, values: PossibleValues) -> PossibleValues:
         """Note that a value, unless it is unknown, comes from the machine."""
-        self._answers += found is not NOTHING
-        return found
+        self._answers += values is not NOTHING
+        return values
 
     def value(self, expression: Expr) -> PossibleValues:
         """The scalars that an expression may have there; of a device its text."""

@@ -302,7 +302,7 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     def has_unknown_options(self) -> bool:
         """Whether ``**options`` may give keywords that are not seen."""
         mappingses = [mappings.mappings(options) for options in self._options]
-        return any(not found or not all(mapping.complete for mapping in found) for found in mappingses)
+        return any(not mappingse or not all(mapping.complete for mapping in mappingse) for mappingse in mappingses)
 
     @property
     def spread(self) -> list[tuple[str, Expr]]:

@@ -71,72 +71,72 @@ def container_facts(containers: Iterable[StartedWith], path: str, by: StartedBy)
     return facts
 
 
-def _container(one: StartedWith, path: str, by: StartedBy, npus: Access, beside: bool) -> StartedContainer:
+def _container(started_with: StartedWith, path: str, by: StartedBy, npus: Access, beside: bool) -> StartedContainer:
     explicit = npus in ("devices", "all")
     return StartedContainer(
-        one.image or "*",
+        started_with.image or "*",
         path,
-        one.span,
+        started_with.span,
         by,
         npus,
-        gpus=one.gpus[0][0] if one.gpus else NONE,
-        several=sum(bool(_NPU.fullmatch(device)) for device in one.devices) > 1,
-        missing_nodes=_missing(one) if npus == "devices" else NONE,
-        driver=flag(_mounted(one, _DRIVER)) if explicit and by != "kubernetes" else "unknown",
-        hidden=_hiding(one),
-        shared_memory=_shared_memory(one),
-        program=one.program,
-        guarded=one.guarded,
+        gpus=started_with.gpus[0][0] if started_with.gpus else NONE,
+        several=sum(bool(_NPU.fullmatch(device)) for device in started_with.devices) > 1,
+        missing_nodes=_missing(started_with) if npus == "devices" else NONE,
+        driver=flag(_mounted(started_with, _DRIVER)) if explicit and by != "kubernetes" else "unknown",
+        hidden=_hiding(started_with),
+        shared_memory=_shared_memory(started_with),
+        program=started_with.program,
+        guarded=started_with.guarded,
         beside_npu=beside,
-        software=_software(one),
-        resource=one.resource or NONE,
+        software=_software(started_with),
+        resource=started_with.resource or NONE,
     )
 
 
-def _software(one: StartedWith) -> Software:
-    known = {software_of(image) for image in (one.image, *one.build_images)} - {"other", "unknown"}
+def _software(started_with: StartedWith) -> Software:
+    known = {software_of(image) for image in (started_with.image, *started_with.build_images)} - {"other", "unknown"}
     if len(known) == 1:
         return known.pop()
-    return "unknown" if known or one.build_images else software_of(one.image)
+    return "unknown" if known or started_with.build_images else software_of(started_with.image)
 
 
-def _access(one: StartedWith) -> Access:
-    if one.plugin or one.runtime == "ascend" or one.variables & _RUNTIME_VARIABLES:
+def _access(started_with: StartedWith) -> Access:
+    if started_with.plugin or started_with.runtime == "ascend" or started_with.variables & _RUNTIME_VARIABLES:
         return "runtime"
-    if one.privileged or any(mount.rstrip("/") == "/dev" for mount in one.mounts):
+    if started_with.privileged or any(mount.rstrip("/") == "/dev" for mount in started_with.mounts):
         return "all"
-    if any(map(_NPU.fullmatch, one.devices)):
+    if any(map(_NPU.fullmatch, started_with.devices)):
         return "devices"
-    return "unknown" if one.open or any("*" in device for device in one.devices) else "none"
+    return "unknown" if started_with.open or any("*" in device for device in started_with.devices) else "none"
 
 
-def _missing(one: StartedWith) -> str:
+def _missing(started_with: StartedWith) -> str:
     """The device files that are not passed; none if unknown options may pass them."""
-    if one.open or any("*" in re.sub(r"/dev/davinci\*$", "", device) for device in one.devices):
+    if started_with.open or any("*" in re.sub(r"/dev/davinci\*$", "", device) for device in started_with.devices):
         return NONE
-    given = {*one.devices, *one.mounts}
+    given = {*started_with.devices, *started_with.mounts}
     if given & _OTHER_NODES:
         return NONE
     return ", ".join(node for node in _NODES if node not in given) or NONE
 
 
-def _mounted(one: StartedWith, wanted: str) -> bool | None:
+def _mounted(started_with: StartedWith, wanted: str) -> bool | None:
     """Whether a folder of the host, or a part of it, is mounted; None if unknown options may mount it."""
-    for mount in one.mounts:
+    for mount in started_with.mounts:
         path = mount.rstrip("/") or "/"
         if path == wanted or path.startswith(f"{wanted}/") or (wanted.startswith(f"{path}/") and path != "/usr"):
             return True
-    return None if one.open or any(mount.startswith("*") for mount in one.mounts) else False
+    return None if started_with.open or any(mount.startswith("*") for mount in started_with.mounts) else False
 
 
-def _hiding(one: StartedWith) -> str:
+def _hiding(started_with: StartedWith) -> str:
     """The mount over the folder that holds toolkit and driver."""
-    return next((mount for mount in one.mounts if mount.rstrip("/") == _TOOLKIT), NONE)
+    return next((mount for mount in started_with.mounts if mount.rstrip("/") == _TOOLKIT), NONE)
 
 
-def _shared_memory(one: StartedWith) -> SharedMemory:
-    if one.host_memory or any(mount.rstrip("/") in ("/dev/shm", "/dev") for mount in one.mounts):
+def _shared_memory(started_with: StartedWith) -> SharedMemory:
+    if started_with.host_memory or any(mount.rstrip("/") in ("/dev/shm", "/dev") for mount in started_with.mounts):
         return "host"
-    if one.memory_size:
+    if started_with.memory_size:
         return "given"
-    return "unknown" if one.open else "default"
+    return "unknown" if started_with.open else "default"

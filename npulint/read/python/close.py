@@ -53,9 +53,13 @@ def _bind(bind: Assignment, nodes: dict[tuple[int, int], ast.expr]) -> Assignmen
     return bind if node is None else msgspec.structs.replace(bind, value=_placed(bind.value, node, 0))
 
 
-def _return(one: Return, nodes: dict[int, ast.expr]) -> Return:
-    node = nodes.get(one.line)
-    return one if node is None else msgspec.structs.replace(one, value=_placed(one.value, node, 0))
+def _return(return_record: Return, nodes: dict[int, ast.expr]) -> Return:
+    node = nodes.get(return_record.line)
+    return (
+        return_record
+        if node is None
+        else msgspec.structs.replace(return_record, value=_placed(return_record.value, node, 0))
+    )
 
 
 def _placed(value: Value, node: ast.expr, depth: int) -> Value:

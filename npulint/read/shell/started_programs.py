@@ -116,9 +116,9 @@ def options(fields: list[ExpandedArgument]) -> StartOptions:
     return start_options
 
 
-def _note_part(found: StartOptions, key: str, text: str) -> None:
+def _note_part(start_options: StartOptions, key: str, text: str) -> None:
     if HOLE in text and text.strip(HOLE):
-        found.partly[key] = text.replace(HOLE, "*")
+        start_options.partly[key] = text.replace(HOLE, "*")
 
 
 def _is_number(field: ExpandedArgument) -> bool:

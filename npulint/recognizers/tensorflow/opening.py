@@ -240,7 +240,7 @@ def _starts(context: Context) -> list[Scope]:
     return list(starts)
 
 
-def _add_walk(found: _Walks, context: Context, steps: list[ExecutionStep]) -> None:
+def _add_walk(walks: _Walks, context: Context, steps: list[ExecutionStep]) -> None:
     """Adds the results of one walk."""
     openings = set(_openings(context))
     sites = [(at, step.site) for at, step in enumerate(steps)]
@@ -251,14 +251,14 @@ def _add_walk(found: _Walks, context: Context, steps: list[ExecutionStep]) -> No
     for step in steps[:begin]:
         what = _what(step, _EARLY)
         if what:
-            _add_misplaced(found, step, what, "before")
+            _add_misplaced(walks, step, what, "before")
         if what in ("variable", "model") and isinstance(step.site, CallSite):
-            found.made.setdefault(first, (what, step.site))
+            walks.made.setdefault(first, (what, step.site))
     for step in steps[end + 1 :] if steps[end].sure else ():
         late = "option" if _is_option(step) else _what(step, _THREADS)
         if late:
-            _add_misplaced(found, step, late, "after")
-    _compare(found, [(call, steps[at].sure) for at, call in opened])
+            _add_misplaced(walks, step, late, "after")
+    _compare(walks, [(call, steps[at].sure) for at, call in opened])
 
 
 def _what(step: ExecutionStep, patterns: Patterns) -> Made | None:
@@ -285,14 +285,14 @@ def _is_option(step: ExecutionStep) -> bool:
     return meaning.startswith("npu_device.") and "global_options()" in meaning
 
 
-def _add_misplaced(found: _Walks, step: ExecutionStep, what: Step, side: Side) -> None:
+def _add_misplaced(walks: _Walks, step: ExecutionStep, what: Step, side: Side) -> None:
     """Adds a step on the wrong side of the opening, unless it is already recorded."""
     site = step.site
     place = (site.scope.path, site.record.line, site.record.column, side)
-    found.misplaced.setdefault(place, _Misplaced(site, what, side))
+    walks.misplaced.setdefault(place, _Misplaced(site, what, side))
 
 
-def _compare(found: _Walks, opened: list[tuple[CallSite, bool]]) -> None:
+def _compare(walks: _Walks, opened: list[tuple[CallSite, bool]]) -> None:
     """Adds openings of a different device than the first; each opening comes with whether it is certainly executed."""
     earlier: list[object] = []
     for call, sure in opened:
@@ -300,5 +300,5 @@ def _compare(found: _Walks, opened: list[tuple[CallSite, bool]]) -> None:
         device = None if value is None else value.single
         if sure and device is not None:
             if any(one != device for one in earlier):
-                found.other.setdefault(call, str(earlier[0]))
+                walks.other.setdefault(call, str(earlier[0]))
             earlier.append(device)

@@ -32,48 +32,48 @@ class MapEntry(NamedTuple):
     root: str
 
 
-def map_entries(one: AssignmentSite) -> list[MapEntry] | None:
+def map_entries(assignment: AssignmentSite) -> list[MapEntry] | None:
     """The entries of parameter maps that an assignment sets; None if it sets something else."""
-    target = one.target
+    target = assignment.target
     match = _DIRECT.match(target) if f".{_MAP}[" in target else None
     if match:
-        keys, owners = _keys(match["key"], one), [one.leading(match["root"])]
+        keys, owners = _keys(match["key"], assignment), [assignment.leading(match["root"])]
         return [MapEntry(key, situation, match["field"], owners, match["root"]) for key, situation in keys]
-    if not target.endswith(_FIELDS) or not _has_maps(one.scope.context):
+    if not target.endswith(_FIELDS) or not _has_maps(assignment.scope.context):
         return None
     match = _ENTRY.match(target)
     if match:
-        maps = one.leading(match["map"])
+        maps = assignment.leading(match["map"])
         owners = _owners(maps)
         is_map = owners or _is_given_map(maps)
-        keys = _keys(match["key"], one) if is_map else []
+        keys = _keys(match["key"], assignment) if is_map else []
         return [MapEntry(key, situation, match["field"], owners, "") for key, situation in keys] if is_map else None
-    return _of_entry(one) if "[" not in target else None
+    return _of_entry(assignment) if "[" not in target else None
 
 
-def _keys(written: str, one: AssignmentSite) -> list[tuple[str, Situation]]:
-    return [(written, ANY)] if written != "*" else situations(one.computed_key)
+def _keys(written: str, assignment: AssignmentSite) -> list[tuple[str, Situation]]:
+    return [(written, ANY)] if written != "*" else situations(assignment.computed_key)
 
 
-def _of_entry(one: AssignmentSite) -> list[MapEntry] | None:
+def _of_entry(assignment: AssignmentSite) -> list[MapEntry] | None:
     """The same where a name stands for the entry of a map."""
-    head, _, field = one.target.rpartition(".")
+    head, _, field = assignment.target.rpartition(".")
     found = []
-    for assigned in one.leading(head).assignments[:_MOST]:
+    for assigned in assignment.leading(head).assignments[:_MOST]:
         holder = assigned.value.subscript
         owners = [] if holder is None else _owners(holder[0])
         if holder is not None and owners:
-            found += [MapEntry(key, situation, field, owners, "") for key, situation in _keys_at(one, holder[1])]
+            found += [MapEntry(key, situation, field, owners, "") for key, situation in _keys_at(assignment, holder[1])]
     return found or None
 
 
-def _keys_at(one: AssignmentSite, key: Expr) -> list[tuple[str, Situation]]:
+def _keys_at(assignment: AssignmentSite, key: Expr) -> list[tuple[str, Situation]]:
     """The keys of an entry that has a name, where an assignment to it runs: the branches around it are those that
     count, and not those around the name."""
     if key.text:
         return [(key.text, ANY)]
-    same = key.module is one.scope.module and key.scope.routine is one.scope.routine
-    return situations(one.value.sibling(key.value)) if same else []
+    same = key.module is assignment.scope.module and key.scope.routine is assignment.scope.routine
+    return situations(assignment.value.sibling(key.value)) if same else []
 
 
 @walker(depth=5, otherwise=list)

@@ -95,12 +95,14 @@ def place_of(call: CallSite) -> str:
     return f"{call.path}:{call.record.line}:{call.record.column}"
 
 
-def _rewritten(one: AssignmentSite, option: str) -> dict[str, PossibleValues]:
+def _rewritten(assignment: AssignmentSite, option: str) -> dict[str, PossibleValues]:
     """The rewrite options that an assignment sets: of a name that is never known, it may be any."""
     if option != "*":
-        return {option: one.value.known}
-    found = situations(one.computed_key)
-    return {name: known_in(one.value, situation) for name, situation in found} or dict.fromkeys(_REWRITE, NOTHING)
+        return {option: assignment.value.known}
+    found = situations(assignment.computed_key)
+    return {name: known_in(assignment.value, situation) for name, situation in found} or dict.fromkeys(
+        _REWRITE, NOTHING
+    )
 
 
 @walker(depth=6, otherwise=list)
@@ -291,12 +293,12 @@ def _names(context: Context) -> dict[CallSite, str]:
     return found
 
 
-def _filled(one: AssignmentSite) -> str:
+def _filled(assignment: AssignmentSite) -> str:
     """The name that a ``setattr`` of computed attributes gives: empty for none, ``?`` where it may set any."""
-    attributes = situations(one.computed_key)
+    attributes = situations(assignment.computed_key)
     for written, situation in attributes:
         if written == "name":
-            name = known_in(one.value, situation).single
+            name = known_in(assignment.value, situation).single
             return name if isinstance(name, str) else "?"
     return "" if attributes else "?"
 

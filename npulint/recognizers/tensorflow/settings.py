@@ -150,58 +150,66 @@ def assigned_settings(module: Scope) -> Iterator[Fact]:
             yield from _assigned(assignment_at(module.context, module.module, record))
 
 
-def _assigned(one: AssignmentSite) -> Iterator[Setting]:
-    target = one.target
-    entries = map_entries(one)
+def _assigned(assignment: AssignmentSite) -> Iterator[Setting]:
+    target = assignment.target
+    entries = map_entries(assignment)
     if entries is not None:
-        yield from (_session_key(one, entry) for entry in entries)
+        yield from (_session_key(assignment, entry) for entry in entries)
         return
     if target.endswith(".*"):
-        for name, situation in situations(one.computed_key) if _holds_settings(one, target[:-2]) else ():
-            yield from _of_field(one, f"{target[:-1]}{name}", situation)
+        for name, situation in situations(assignment.computed_key) if _holds_settings(assignment, target[:-2]) else ():
+            yield from _of_field(assignment, f"{target[:-1]}{name}", situation)
         return
-    yield from _of_field(one, target, ANY)
+    yield from _of_field(assignment, target, ANY)
 
 
-def _holds_settings(one: AssignmentSite, head: str) -> bool:
+def _holds_settings(assignment: AssignmentSite, head: str) -> bool:
     """Whether attributes of an object are settings: most objects that ``setattr`` fills are the project's own."""
-    meaning = one.leading(head).name
+    meaning = assignment.leading(head).name
     return head.rpartition(".")[2] in _PROTO_FIELDS or "global_options()" in meaning or "ConfigProto" in meaning
 
 
-def _of_field(one: AssignmentSite, target: str, situation: Situation) -> Iterator[Setting]:
+def _of_field(assignment: AssignmentSite, target: str, situation: Situation) -> Iterator[Setting]:
     """The setting made by assigning an attribute."""
-    value, derived = written_for(one.value, situation), one.is_call or bool(situation.rounds)
+    value, derived = written_for(assignment.value, situation), assignment.is_call or bool(situation.rounds)
     match = _NPU_OPTIONS.match(target) if ".global_options()." in target else None
     if match:
-        yield GlobalOption(one.scope, one.span, match["key"], value, situation, derived)
+        yield GlobalOption(assignment.scope, assignment.span, match["key"], value, situation, derived)
         return
     head, _, last = target.rpartition(".")
     holder = head.rpartition(".")[2]
     if holder in _PROTO_FIELDS:
-        yield ProtoField(one.scope, one.span, f"{holder}.{last}", value, situation, derived)
+        yield ProtoField(assignment.scope, assignment.span, f"{holder}.{last}", value, situation, derived)
     elif head and (last in _PROTO_DIRECT or "global_options" not in head):
-        yield from _of_object(one, head, last, situation)
+        yield from _of_object(assignment, head, last, situation)
 
 
-def _session_key(one: AssignmentSite, entry: MapEntry) -> SessionKey:
-    protos, situation = protos_of(one.scope.context), entry.situation
+def _session_key(assignment: AssignmentSite, entry: MapEntry) -> SessionKey:
+    protos, situation = protos_of(assignment.scope.context), entry.situation
     place = next((found for owner in entry.optimizers if (found := protos.entry_of(owner))), "")
-    value, derived = written_for(one.value, situation), bool(situation.rounds)
+    value, derived = written_for(assignment.value, situation), bool(situation.rounds)
     return SessionKey(
-        one.scope, one.span, entry.key, value, situation, derived, field=entry.field, entry=place, _root=entry.root
+        assignment.scope,
+        assignment.span,
+        entry.key,
+        value,
+        situation,
+        derived,
+        field=entry.field,
+        entry=place,
+        _root=entry.root,
     )
 
 
-def _of_object(one: AssignmentSite, head: str, last: str, situation: Situation) -> Iterator[Setting]:
+def _of_object(assignment: AssignmentSite, head: str, last: str, situation: Situation) -> Iterator[Setting]:
     """The setting made by assigning the attribute `last` of an object that is only known by its canonical name."""
-    meaning = one.leading(head).name
-    value, derived = written_for(one.value, situation), one.is_call or bool(situation.rounds)
+    meaning = assignment.leading(head).name
+    value, derived = written_for(assignment.value, situation), assignment.is_call or bool(situation.rounds)
     if meaning.startswith("npu_device.") and "global_options()" in meaning and head.partition(".")[0]:
         inner = meaning.partition("global_options()")[2].strip(".")
-        yield GlobalOption(one.scope, one.span, f"{inner}.{last}".strip("."), value, situation, derived)
+        yield GlobalOption(assignment.scope, assignment.span, f"{inner}.{last}".strip("."), value, situation, derived)
     elif last in _PROTO_DIRECT and "ConfigProto" in meaning:
-        yield ProtoField(one.scope, one.span, f"config_proto.{last}", value, situation, derived)
+        yield ProtoField(assignment.scope, assignment.span, f"config_proto.{last}", value, situation, derived)
 
 
 @recognizes(*_CONFIG_CALLS)

@@ -134,9 +134,9 @@ def _is_one_graph(call: CallSite) -> bool:
     return captured and expr is not None and expr.single is True
 
 
-def _same(one: CallSite, other: CallSite) -> bool:
+def _same(call: CallSite, other: CallSite) -> bool:
     """Whether two methods are called on the same object, as written."""
-    return one.written.rpartition(".")[0] == other.written.rpartition(".")[0] != ""
+    return call.written.rpartition(".")[0] == other.written.rpartition(".")[0] != ""
 
 
 def _run_by(called: Expr) -> Scope | None:

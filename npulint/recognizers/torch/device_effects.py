@@ -229,8 +229,8 @@ def _is_idle_call(call: CallSite) -> bool:
     return _LOGGED.search(call.written) is not None
 
 
-def _is_idle_assignment(one: AssignmentSite) -> bool:
-    if _FLAGS.search(one.name) or _FLAGS.search(one.target):
+def _is_idle_assignment(assignment: AssignmentSite) -> bool:
+    if _FLAGS.search(assignment.name) or _FLAGS.search(assignment.target):
         return True
-    calls = [part.call for part in one.value.mentioned if part.call is not None]
+    calls = [part.call for part in assignment.value.mentioned if part.call is not None]
     return bool(calls) and all(map(_is_idle_call, calls))

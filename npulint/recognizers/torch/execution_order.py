@@ -41,9 +41,9 @@ def _placed_in_module(scope: Scope) -> Placed:
     return "condition" if any(not condition.has_main_test for condition in _conditions(scope)) else "top"
 
 
-def exclusive(one: Scope, other: Scope) -> bool:
+def exclusive(scope: Scope, other: Scope) -> bool:
     """Whether at most one of two blocks runs: branches of one ``if``, or contradicting conditions."""
-    here, there = _conditions(one), _conditions(other)
+    here, there = _conditions(scope), _conditions(other)
     return any(_contradict(a, b) for a in here for b in there)
 
 
@@ -51,13 +51,13 @@ def _conditions(scope: Scope) -> list[Scope]:
     return [around for around in scope.ancestors if around.kind in ("if", "else")]
 
 
-def _contradict(one: Scope, other: Scope) -> bool:
-    if one.test.value == other.test.value:
-        same = (one.record.line, one.parent) == (other.record.line, other.parent)
-        return one.kind != other.kind and (same or not _calls(one.test))
-    if one.kind != "if" or other.kind != "if":
+def _contradict(scope: Scope, other: Scope) -> bool:
+    if scope.test.value == other.test.value:
+        same = (scope.record.line, scope.parent) == (other.record.line, other.parent)
+        return scope.kind != other.kind and (same or not _calls(scope.test))
+    if scope.kind != "if" or other.kind != "if":
         return False
-    first, second = _equals(one.test), _equals(other.test)
+    first, second = _equals(scope.test), _equals(other.test)
     return first is not None and second is not None and first[0] == second[0] and first[1] != second[1]
 
 

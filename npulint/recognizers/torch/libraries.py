@@ -103,10 +103,10 @@ def libraries(module: Scope) -> Iterator[LibraryImport | LibraryUse]:
             yield from _uses(library_import)
 
 
-def _uses(found: LibraryImport) -> Iterator[LibraryUse]:
+def _uses(library_import: LibraryImport) -> Iterator[LibraryUse]:
     """The calls and assignments of what an import binds, in its function or module."""
-    written, around = found.record.alias or found.member, found.scope.routine
-    module = found.scope.at(0)
+    written, around = library_import.record.alias or library_import.member, library_import.scope.routine
+    module = library_import.scope.at(0)
     uses = [(call.scope, call.span) for call in module.all_calls if _is_of(call.written, written)]
     uses += [
         (assignment.scope, assignment.span)
@@ -115,7 +115,9 @@ def _uses(found: LibraryImport) -> Iterator[LibraryUse]:
     ]
     for scope, span in uses:
         if scope.is_inside(around):
-            yield LibraryUse(scope, span, found.name, found.group, found.works, found.scope)
+            yield LibraryUse(
+                scope, span, library_import.name, library_import.group, library_import.works, library_import.scope
+            )
 
 
 def _library_imports(module: Scope) -> Iterator[LibraryImport]:

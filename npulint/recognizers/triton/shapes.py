@@ -202,9 +202,9 @@ def _of_subscript(value: Expr, tiles: Tiles, sizes: Sizes) -> Tile | None:
     return Tile((*shape, *left), held.width, held.data)
 
 
-def _broadcast(found: list[Tile | None]) -> Tile | None:
+def _broadcast(tiles: list[Tile | None]) -> Tile | None:
     """What arithmetic of some tiles and scalars gives; None without a tile, or for tiles that do not fit together."""
-    held = [one for one in found if one is not None]
+    held = [one for one in tiles if one is not None]
     if not held:
         return None
     rank = max(len(one.shape) for one in held)

@@ -74,13 +74,15 @@ def _heading(verdict: str, request: str, lang: str) -> str:
     return say(lang, f"change.{verdict}", subject=say(lang, f"change.subject.{request}"))
 
 
-def value_name(one: ChangedValue, lang: str) -> str:
+def value_name(changed_value: ChangedValue, lang: str) -> str:
     """The name of a value with its part of the training config, in words with code."""
-    part = say(lang, f"change.part.{one.part}")
-    name = f"{part} `{one.what}`" if one.what.replace("_", " ") != part else part
-    if one.answer == "differs":
+    part = say(lang, f"change.part.{changed_value.part}")
+    name = f"{part} `{changed_value.what}`" if changed_value.what.replace("_", " ") != part else part
+    if changed_value.answer == "differs":
         return name
-    return name + say(lang, "aside", text=say(lang, "change.unknown" if one.answer == "unknown" else "change.possible"))
+    return name + say(
+        lang, "aside", text=say(lang, "change.unknown" if changed_value.answer == "unknown" else "change.possible")
+    )
 
 
 def _rows(pairs: Sequence[ComparedPair]) -> list[tuple[ComparedRow, list[ComparedPair]]]:

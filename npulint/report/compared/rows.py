@@ -159,8 +159,8 @@ def with_other_sides(findings: Sequence[Finding], comparison: Comparison) -> lis
     return [_related(finding, rows.get((finding.code, finding.path, finding.span.line), ())) for finding in findings]
 
 
-def _related(one: Finding, rows: Sequence[ComparedRow]) -> Finding:
-    known_places = {(one.path, one.span.line), *((place.path, place.span.line) for place in one.related)}
+def _related(finding: Finding, rows: Sequence[ComparedRow]) -> Finding:
+    known_places = {(finding.path, finding.span.line), *((place.path, place.span.line) for place in finding.related)}
     more: list[Related] = []
     for row in rows:
         for side in (row.reference, row.migrated):
@@ -169,4 +169,4 @@ def _related(one: Finding, rows: Sequence[ComparedRow]) -> Finding:
                     known_places.add((place.path, place.span.line))
                     text = place.message or f"{row.what} {side.text if side is not None else ''}".strip()
                     more.append(Related(place.path, place.span, text))
-    return msgspec.structs.replace(one, related=(*one.related, *more)) if more else one
+    return msgspec.structs.replace(finding, related=(*finding.related, *more)) if more else finding

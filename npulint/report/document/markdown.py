@@ -111,12 +111,12 @@ class Writer:
             case model.Label(text) | model.StackedBar(text=text):
                 return prose(text, cell=True)
 
-    def _value(self, one: model.ValueCell) -> str:
-        text = code(one.text, cell=True)
-        if one.place is None:
+    def _value(self, value_cell: model.ValueCell) -> str:
+        text = code(value_cell.text, cell=True)
+        if value_cell.place is None:
             return text
-        shown = self._link(f"{one.place.label}:{one.place.span.line}", one.place)
-        return f"{text}<br>{' → '.join([shown, *(code(step, cell=True) for step in one.steps)])}"
+        shown = self._link(f"{value_cell.place.label}:{value_cell.place.span.line}", value_cell.place)
+        return f"{text}<br>{' → '.join([shown, *(code(step, cell=True) for step in value_cell.steps)])}"
 
     def _link(self, shown: str, place: model.PlaceCell) -> str:
         """The place, linked to its line if the file lies below the working directory."""

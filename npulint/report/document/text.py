@@ -30,14 +30,14 @@ class Checklists:
         self._paint = Paint(view.color)
         self._width = view.width or WIDTH
 
-    def lines(self, one: Checklist) -> list[str]:
+    def lines(self, checklist: Checklist) -> list[str]:
         """Both programs, the items, both sides of rows that are not equal, and notes on omissions."""
-        head = [self._paint("bold", one.title) + say(self._lang, "aside", text=one.tally)]
-        if cells(one.title + say(self._lang, "aside", text=one.tally)) > self._width:
-            head = [self._paint("bold", one.title), *self._folded(one.tally)]
+        head = [self._paint("bold", checklist.title) + say(self._lang, "aside", text=checklist.tally)]
+        if cells(checklist.title + say(self._lang, "aside", text=checklist.tally)) > self._width:
+            head = [self._paint("bold", checklist.title), *self._folded(checklist.tally)]
         programs = [
             [[Line(self._say(each.role))], [Line(leading(each.entry), "bold")], [Line(each.traits, "dim")]]
-            for each in one.programs
+            for each in checklist.programs
         ]
         rows = [
             [
@@ -45,17 +45,17 @@ class Checklists:
                 [Line(escape_control_chars(item.title))],
                 [Line(item.numbers, "dim")],
             ]
-            for item in one.items
+            for item in checklist.items
         ]
         lines = [*head, *self._columns(programs, widths(programs, self._width - 2))]
-        lines += [*(self._paint("dim", line) for line in self._folded(one.why)), ""] if one.why else [""]
-        lines += [*(self._columns(rows, self._item_columns(rows)) if rows else ()), *self._details(one.items)]
-        same = sum(item.equal for item in one.items)
+        lines += [*(self._paint("dim", line) for line in self._folded(checklist.why)), ""] if checklist.why else [""]
+        lines += [*(self._columns(rows, self._item_columns(rows)) if rows else ()), *self._details(checklist.items)]
+        same = sum(item.equal for item in checklist.items)
         if same and not self._view.verbose:
             hint = self._folded(count(self._lang, "compare.rows.same.hint", same))
             lines += ["", *(self._paint("dim", line) for line in hint)]
-        if one.hidden:
-            lines += ["", *(self._paint("dim", line) for line in self._folded(one.hidden))]
+        if checklist.hidden:
+            lines += ["", *(self._paint("dim", line) for line in self._folded(checklist.hidden))]
         return lines
 
     def _say(self, key: str) -> str:
@@ -145,9 +145,9 @@ class Checklists:
             lines.append(count(self._lang, "related.more", len(places) - len(shown)))
         return lines
 
-    def _place(self, one: PlaceCell) -> str:
-        place = Line(f"{leading(one.path)}:{one.span.line}", "dim", self._address(one.path))
-        return f"{drawn(place, self._paint)}  {self._paint('dim', escape_control_chars(one.check))}".rstrip()
+    def _place(self, place_cell: PlaceCell) -> str:
+        place = Line(f"{leading(place_cell.path)}:{place_cell.span.line}", "dim", self._address(place_cell.path))
+        return f"{drawn(place, self._paint)}  {self._paint('dim', escape_control_chars(place_cell.check))}".rstrip()
 
     def _address(self, path: str) -> str:
         """The URL by which a terminal opens the file; empty without links."""

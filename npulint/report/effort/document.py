@@ -51,18 +51,18 @@ def by_file(effort: Effort, lang: str, bars: bool = False) -> Table:
     return Table(say(lang, "effort.files"), heads, rows, "chart effort", "effort.more", titled=True, wide=True)
 
 
-def _items(one: FileEffort) -> int:
-    return one.automatic + one.review + one.decide
+def _items(file_effort: FileEffort) -> int:
+    return file_effort.automatic + file_effort.review + file_effort.decide
 
 
-def _row(one: FileEffort, lang: str, most: int) -> list[Cell]:
-    numbers = [getattr(one, part) for part in PARTS]
+def _row(file_effort: FileEffort, lang: str, most: int) -> list[Cell]:
+    numbers = [getattr(file_effort, part) for part in PARTS]
     told = say(lang, "list.and").join(
         f"{say(lang, f'effort.{part}')} {number}" for part, number in zip(PARTS, numbers, strict=True)
     )
     bar: list[Cell] = [StackedBar(list(zip(PARTS, numbers, strict=True)), most, told)] if most else []
-    hours = [in_range(one.hours, lang), in_range(one.by_hand, lang)]
-    return [PlaceCell(one.path), *bar, *map(str, numbers), str(one.lines), *hours]
+    hours = [in_range(file_effort.hours, lang), in_range(file_effort.by_hand, lang)]
+    return [PlaceCell(file_effort.path), *bar, *map(str, numbers), str(file_effort.lines), *hours]
 
 
 def formula(lang: str) -> list[str]:

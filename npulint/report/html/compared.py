@@ -70,24 +70,25 @@ class _Writer:
     def _say(self, key: str) -> str:
         return say(self._lang, f"compare.{key}")
 
-    def pair(self, number: int, one: Checklist) -> str:
+    def pair(self, number: int, checklist: Checklist) -> str:
         """Both programs, the cards, and the items."""
-        names = {each.role: self._page.paths(each.entry) for each in one.programs}
-        ids = [identifier(f"item-{number}", item.name) for item in one.items]
-        why = f'<p class="at">{escape_html(one.why)}</p>\n' if one.why else ""
-        cards = "".join(self._card(item, name) for item, name in zip(one.items, ids, strict=True))
-        items = "\n".join(self._item(item, name) for item, name in zip(one.items, ids, strict=True))
+        names = {each.role: self._page.paths(each.entry) for each in checklist.programs}
+        ids = [identifier(f"item-{number}", item.name) for item in checklist.items]
+        why = f'<p class="at">{escape_html(checklist.why)}</p>\n' if checklist.why else ""
+        cards = "".join(self._card(item, name) for item, name in zip(checklist.items, ids, strict=True))
+        items = "\n".join(self._item(item, name) for item, name in zip(checklist.items, ids, strict=True))
         return (
             f'<div class="pair">\n<h3 class="unseen">{escape_html(say(self._lang, "compare.pair", **names))}</h3>\n'
-            f'<dl class="both">{"".join(map(self._program, one.programs))}</dl>\n'
+            f'<dl class="both">{"".join(map(self._program, checklist.programs))}</dl>\n'
             f"{why}"
-            f'<p class="tally">{one.tally}</p>\n<ul class="items">{cards}</ul>\n{items}\n</div>'
+            f'<p class="tally">{checklist.tally}</p>\n<ul class="items">{cards}</ul>\n{items}\n</div>'
         )
 
-    def _program(self, one: ProgramEntry) -> str:
+    def _program(self, program_entry: ProgramEntry) -> str:
+        entry = place(self._page, PlaceCell(program_entry.entry))
         return (
-            f"<div><dt>{self._say(f'heading.{one.role}')}</dt><dd>{place(self._page, PlaceCell(one.entry))} "
-            f'<span class="traits">{escape_html(one.traits)}</span></dd></div>'
+            f"<div><dt>{self._say(f'heading.{program_entry.role}')}</dt><dd>{entry} "
+            f'<span class="traits">{escape_html(program_entry.traits)}</span></dd></div>'
         )
 
     def _head(self, item: ChecklistEntry) -> str:
@@ -115,9 +116,11 @@ class _Writer:
         rows = "".join(f"<li>{self._failure(place_cell)}</li>" for place_cell in item.places[:_FRAMES])
         return f'<ul class="places">{rows}</ul>' if rows else ""
 
-    def _failure(self, one: PlaceCell) -> str:
-        check = f" {inline(self._page, CodeCell(one.check))}" if one.check else ""
-        return f"{place(self._page, one)}{check} {self._page.line(one.path, one.span.line)}".rstrip()
+    def _failure(self, place_cell: PlaceCell) -> str:
+        check = f" {inline(self._page, CodeCell(place_cell.check))}" if place_cell.check else ""
+        return (
+            f"{place(self._page, place_cell)}{check} {self._page.line(place_cell.path, place_cell.span.line)}".rstrip()
+        )
 
     def _same(self, item: ChecklistEntry) -> str:
         if not item.same:

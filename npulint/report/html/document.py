@@ -14,11 +14,11 @@ from npulint.report.html.page import Page
 ROWS = 2000  # of a table
 
 
-def markup(page: Page, one: model.Block) -> str:
+def markup(page: Page, table: model.Block) -> str:
     """The HTML of a block."""
-    match one:
+    match table:
         case model.Table():
-            return _table(page, one)
+            return _table(page, table)
         case model.Facts(rows):
             listed = "".join(f"<dt>{escape_html(label)}</dt><dd>{cell(page, text)}</dd>" for label, text in rows)
             return f'<dl class="panel notes">{listed}</dl>'
@@ -34,17 +34,20 @@ def _blocks(page: Page, blocks: Sequence[model.Block]) -> str:
     return "\n".join(markup(page, block) for block in blocks)
 
 
-def _table(page: Page, one: model.Table) -> str:
+def _table(page: Page, table: model.Table) -> str:
     """The HTML of a table, scrollable by keyboard; rows beyond `ROWS` are only counted."""
-    rows = [[cell(page, each) for each in row] for row in one.rows[:ROWS]]
-    heads = [cell(page, each) for each in one.heads]
-    title, note = escape_html(one.title), f' <span class="muted">{escape_html(one.note)}</span>' if one.note else ""
-    caption = f"{title}{note}" if one.titled else f'<span class="unseen">{title}</span>'
-    text = table_markup(caption, heads, rows, one.style)
-    if one.wide:
-        text = f'<div class="across" tabindex="0" role="region" aria-label="{attribute(one.title)}">{text}</div>'
-    cut = len(one.rows) - len(rows)
-    return text + (f'<p class="cut">{count(page.lang, one.more, cut)}</p>' if cut else "")
+    rows = [[cell(page, each) for each in row] for row in table.rows[:ROWS]]
+    heads = [cell(page, each) for each in table.heads]
+    title, note = (
+        escape_html(table.title),
+        f' <span class="muted">{escape_html(table.note)}</span>' if table.note else "",
+    )
+    caption = f"{title}{note}" if table.titled else f'<span class="unseen">{title}</span>'
+    text = table_markup(caption, heads, rows, table.style)
+    if table.wide:
+        text = f'<div class="across" tabindex="0" role="region" aria-label="{attribute(table.title)}">{text}</div>'
+    cut = len(table.rows) - len(rows)
+    return text + (f'<p class="cut">{count(page.lang, table.more, cut)}</p>' if cut else "")
 
 
 def cell(page: Page, one: model.Cell) -> str:
@@ -80,20 +83,20 @@ def inline(page: Page, one: model.Inline) -> str:
             return f"<code>{escape_html(text)}</code>"
 
 
-def place(page: Page, one: model.PlaceCell) -> str:
+def place(page: Page, place_cell: model.PlaceCell) -> str:
     """The HTML of a place, linked to its finding if that is on the page."""
-    path = escape_html(one.label or page.paths(one.path)).replace("/", "/<wbr>")
-    shown = f'<span class="path">{path}{f":{one.span.line}" if one.span.line else ""}</span>'
-    return page.link_as(Evidence(one.path, one.span, "", one.code), shown)
+    path = escape_html(place_cell.label or page.paths(place_cell.path)).replace("/", "/<wbr>")
+    shown = f'<span class="path">{path}{f":{place_cell.span.line}" if place_cell.span.line else ""}</span>'
+    return page.link_as(Evidence(place_cell.path, place_cell.span, "", place_cell.code), shown)
 
 
-def _bar(one: model.StackedBar) -> str:
+def _bar(stacked_bar: model.StackedBar) -> str:
     """The HTML of a bar; the `whole` is the full width."""
     rects, begin = [], 0.0
-    whole = max(one.whole, sum(share for _, share in one.parts)) or 1.0
-    for name, share in one.parts:
+    whole = max(stacked_bar.whole, sum(share for _, share in stacked_bar.parts)) or 1.0
+    for name, share in stacked_bar.parts:
         if share > 0:
             x, width = (f"{round(100 * each / whole, 3):g}%" for each in (begin, share))
             rects.append(f'<rect class="{attribute(name)}" x="{x}" width="{width}"/>')
         begin += share
-    return f'<svg class="bar" role="img" aria-label="{attribute(one.text)}">{"".join(rects)}</svg>'
+    return f'<svg class="bar" role="img" aria-label="{attribute(stacked_bar.text)}">{"".join(rects)}</svg>'

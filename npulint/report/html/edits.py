@@ -31,11 +31,13 @@ def change(page: Page, finding: Finding) -> str:
     return f'<div class="edits"><h5>{say(page.lang, "html.edits")}</h5>{"".join(blocks[:_BLOCKS])}{more}</div>'
 
 
-def _block(page: Page, one: ChangedLines, finding: Finding) -> str:
+def _block(page: Page, changed_lines: ChangedLines, finding: Finding) -> str:
     """Adjacent changed lines, below their place if that is not the one of the finding."""
-    here = (one.path, one.line) == (finding.path, finding.span.line)
-    head = "" if here else f'<p class="path">{page.place(one.path, one.line)}</p>'
-    return f'{head}<pre class="diff"><code>{_diff(one.old, one.new, page.syntax(one.path), one.line)}</code></pre>'
+    here = (changed_lines.path, changed_lines.line) == (finding.path, finding.span.line)
+    head = "" if here else f'<p class="path">{page.place(changed_lines.path, changed_lines.line)}</p>'
+    syntax = page.syntax(changed_lines.path)
+    lines = _diff(changed_lines.old, changed_lines.new, syntax, changed_lines.line)
+    return f'{head}<pre class="diff"><code>{lines}</code></pre>'
 
 
 def _diff(old: Sequence[str], new: Sequence[str], syntax: Syntax, first: int) -> str:

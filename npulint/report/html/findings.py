@@ -75,63 +75,64 @@ def _group(page: Page, group: Sequence[tuple[str, Finding]], cards: dict[str, st
         more = f'\n<details class="rest"><summary>{summary}</summary><div class="cards">\n{hidden}\n</div></details>'
     return (
         f'<section class="group" id="{identifier("check", finding.code)}" '
-        f'data-category="{attribute(finding.category)}" data-topic="{attribute(finding.topic)}">\n<header><h3>{title}</h3> <b class="n">{len(group)}</b>'
+        f'data-category="{attribute(finding.category)}" data-topic="{attribute(finding.topic)}">\n'
+        f'<header><h3>{title}</h3> <b class="n">{len(group)}</b>'
         f'<p class="tags">{listed}</p></header>\n<div class="advice">{_advice(page, finding)}</div>\n'
         f'<div class="cards">\n{places}\n</div>{more}\n</section>'
     )
 
 
-def _advice(page: Page, one: Finding, why: bool = True, fix: bool = True) -> str:
+def _advice(page: Page, finding: Finding, why: bool = True, fix: bool = True) -> str:
     lang = page.lang
     markup = ""
-    if why and one.why:
-        markup += f'<p class="why"><b>{say(lang, "why")}</b> <span>{paragraph(one.why)}</span></p>'
-    if fix and one.fix.text:
+    if why and finding.why:
+        markup += f'<p class="why"><b>{say(lang, "why")}</b> <span>{paragraph(finding.why)}</span></p>'
+    if fix and finding.fix.text:
         aside = ""
-        if one.fix.applicability != "manual":
-            aside = f' <span class="apply">{say(lang, f"applicability.{one.fix.applicability}")}</span>'
-        markup += f'<p class="fix"><b>{say(lang, "fix")}</b> <span>{paragraph(one.fix.text)}{aside}</span></p>'
+        if finding.fix.applicability != "manual":
+            aside = f' <span class="apply">{say(lang, f"applicability.{finding.fix.applicability}")}</span>'
+        markup += f'<p class="fix"><b>{say(lang, "fix")}</b> <span>{paragraph(finding.fix.text)}{aside}</span></p>'
     return markup
 
 
-def _card(page: Page, name: str, one: Finding, first: Finding) -> str:
+def _card(page: Page, name: str, finding: Finding, first: Finding) -> str:
     """One finding, without the texts that it shares with `first`, the first finding of its check."""
-    lang, span = page.lang, one.span
-    place = f"{escape_html(page.paths(one.path))}:{span.line}:{span.column}"
+    lang, span = page.lang, finding.span
+    place = f"{escape_html(page.paths(finding.path))}:{span.line}:{span.column}"
     asides = []
-    if one.confidence != "high":
-        asides.append(say(lang, "confidence", level=say(lang, f"confidence.{one.confidence}")))
-    if one.places > 1:
-        asides.append(count(lang, "html.covers", one.places))
-    if one.program and one.program != one.path:
+    if finding.confidence != "high":
+        asides.append(say(lang, "confidence", level=say(lang, f"confidence.{finding.confidence}")))
+    if finding.places > 1:
+        asides.append(count(lang, "html.covers", finding.places))
+    if finding.program and finding.program != finding.path:
         asides.append(
-            f'{say(lang, "html.of-program")} <span class="path">{escape_html(page.paths(one.program))}</span>'
+            f'{say(lang, "html.of-program")} <span class="path">{escape_html(page.paths(finding.program))}</span>'
         )
     notes = "".join(f"<span>{aside}</span>" for aside in asides)
-    mark = f'<code class="print" title="{say(lang, "html.fingerprint")}">{escape_html(one.fingerprint)}</code>'
-    own = _advice(page, one, one.why != first.why, one.fix.text != first.fix.text)
+    mark = f'<code class="print" title="{say(lang, "html.fingerprint")}">{escape_html(finding.fingerprint)}</code>'
+    own = _advice(page, finding, finding.why != first.why, finding.fix.text != first.fix.text)
     return (
-        f'<article class="f {one.severity}" id="{name}" data-s="{one.severity}">'
-        f'<h4><b class="s {one.severity}">{say(lang, f"severity.{one.severity}")}</b>'
-        f" {inline_markdown(one.message)}</h4>"
-        f'<p class="at"><a class="path" href="#{name}">{place}</a>{_opener(page, one)}{notes}'
-        f"{mark if one.fingerprint else ''}</p>"
-        f"{_source(page, one)}"
-        f"{_related(page, one.related)}{own}{change(page, one)}</article>"
+        f'<article class="f {finding.severity}" id="{name}" data-s="{finding.severity}">'
+        f'<h4><b class="s {finding.severity}">{say(lang, f"severity.{finding.severity}")}</b>'
+        f" {inline_markdown(finding.message)}</h4>"
+        f'<p class="at"><a class="path" href="#{name}">{place}</a>{_opener(page, finding)}{notes}'
+        f"{mark if finding.fingerprint else ''}</p>"
+        f"{_source(page, finding)}"
+        f"{_related(page, finding.related)}{own}{change(page, finding)}</article>"
     )
 
 
-def _opener(page: Page, one: Finding) -> str:
+def _opener(page: Page, finding: Finding) -> str:
     """A link to the source in the repository or editor."""
-    url = page.source(one.path, one.span.line)
+    url = page.source(finding.path, finding.span.line)
     label = say(page.lang, "html.open-source")
     return f'<a href="{attribute(url)}" target="_blank" rel="noreferrer">{label}</a>' if url else ""
 
 
-def _source(page: Page, one: Finding) -> str:
+def _source(page: Page, finding: Finding) -> str:
     """The lines around a finding."""
-    lines, label = page.view.lines(one.path), say(page.lang, "html.source")
-    return frame(one.path, lines, one.span, label, syntax=page.syntax(one.path))
+    lines, label = page.view.lines(finding.path), say(page.lang, "html.source")
+    return frame(finding.path, lines, finding.span, label, syntax=page.syntax(finding.path))
 
 
 def _line(page: Page, place: Related) -> str:

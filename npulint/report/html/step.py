@@ -18,20 +18,20 @@ from npulint.report.step.tables import tables
 _Lines = dict[tuple[str, int], PlaceCell]
 
 
-def step(page: Page, found: StepSummary) -> str:
+def step(page: Page, step_summary: StepSummary) -> str:
     """The section about the recorded step."""
     lang, lines = page.lang, findings_by_line(page)
     drawn = []
-    if found.picture is not None:
-        drawn = [order(page, found.picture, lines)]
-        if found.picture.memory:
-            drawn.append(memory_curve(found.picture, lang))
+    if step_summary.picture is not None:
+        drawn = [order(page, step_summary.picture, lines)]
+        if step_summary.picture.memory:
+            drawn.append(memory_curve(step_summary.picture, lang))
     panels = "".join(f'<div class="panel">{one}</div>' for one in drawn)
     parts = [
         f'<div class="panels stepped">{panels}</div>' if panels else "",
-        *(f'<div class="panel tabled">{_table(page, table, lines)}</div>' for table in tables(found, lang)),
-        *(f"<p>{escape_html(say(lang, 'live.note', text=note))}</p>" for note in found.notes),
-        f"<p>{escape_html(found.ended)}</p>" if found.ended else "",
+        *(f'<div class="panel tabled">{_table(page, table, lines)}</div>' for table in tables(step_summary, lang)),
+        *(f"<p>{escape_html(say(lang, 'live.note', text=note))}</p>" for note in step_summary.notes),
+        f"<p>{escape_html(step_summary.ended)}</p>" if step_summary.ended else "",
     ]
     return section("step", say(lang, "step.title"), "\n".join(filter(None, parts)))
 

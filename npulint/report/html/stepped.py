@@ -43,16 +43,16 @@ def order(page: Page, picture: StepPicture, lines: Mapping[tuple[str, int], Plac
     return table(caption, heads, body, "course")
 
 
-def _weight(found: Sequence[StepStretch]) -> int:
+def _weight(step_stretches: Sequence[StepStretch]) -> int:
     """How much a row matters: waits and operators that leave the NPU count most."""
     away = sum(
         number
-        for step_stretch in found
+        for step_stretch in step_stretches
         for name, number in step_stretch.runs.items()
         if name not in ("npu", "decomposed")
     )
-    return sum(step_stretch.end - step_stretch.begin for step_stretch in found) + 1000 * (
-        away + sum(len(step_stretch.waits) for step_stretch in found)
+    return sum(step_stretch.end - step_stretch.begin for step_stretch in step_stretches) + 1000 * (
+        away + sum(len(step_stretch.waits) for step_stretch in step_stretches)
     )
 
 
@@ -75,29 +75,29 @@ def _head(page: Page, key: _Key, lines: Mapping[tuple[str, int], PlaceCell]) -> 
     return f'{shown} <span class="muted">{escape_html(function)}</span>' if named else shown
 
 
-def _row(head: str, found: Sequence[StepStretch], whole: int, lang: str) -> Sequence[str]:
+def _row(head: str, step_stretches: Sequence[StepStretch], whole: int, lang: str) -> Sequence[str]:
     runs: Counter[str] = Counter()
-    for step_stretch in found:
+    for step_stretch in step_stretches:
         runs.update(step_stretch.runs)
-    waits = sum(len(one.waits) for one in found)
+    waits = sum(len(one.waits) for one in step_stretches)
     listed = say(lang, "list.and").join(f"{words.word('step.runs', name, lang)} {n:,}" for name, n in runs.items())
-    told = {"begin": found[0].begin + 1, "end": found[-1].end, "runs": listed, "waits": waits}
+    told = {"begin": step_stretches[0].begin + 1, "end": step_stretches[-1].end, "runs": listed, "waits": waits}
     text = say(lang, "step.picture.row", **told)
-    drawn = "".join(part for one in found for part in _stretch(one, whole or 1))
+    drawn = "".join(part for one in step_stretches for part in _stretch(one, whole or 1))
     strip = f'<svg class="strip" role="img" aria-label="{attribute(text)}">{drawn}</svg>'
     return head, strip, f"{sum(runs.values()):,}", f"{waits:,}" if waits else ""
 
 
-def _stretch(one: StepStretch, whole: int) -> Iterator[str]:
-    begin = float(one.begin)
-    scale = (one.end - one.begin) / (sum(one.runs.values()) or 1)
-    for name in sorted(one.runs, key=lambda name: _RUNS.index(name) if name in _RUNS else len(_RUNS)):
-        width = one.runs[name] * scale
+def _stretch(step_stretch: StepStretch, whole: int) -> Iterator[str]:
+    begin = float(step_stretch.begin)
+    scale = (step_stretch.end - step_stretch.begin) / (sum(step_stretch.runs.values()) or 1)
+    for name in sorted(step_stretch.runs, key=lambda name: _RUNS.index(name) if name in _RUNS else len(_RUNS)):
+        width = step_stretch.runs[name] * scale
         drawn = max(100 * width / whole, _NARROW)
         kind = name if name in _RUNS else "unknown"
         yield f'<rect class="run-{kind}" x="{100 * begin / whole:.4g}%" width="{drawn:.3g}%"/>'
         begin += width
-    for number in one.waits:
+    for number in step_stretch.waits:
         x = f"{100 * (number + 0.5) / whole:.4g}%"
         yield f'<line class="wait" x1="{x}" x2="{x}" y1="0" y2="100%"/><circle class="wait" cx="{x}" cy="3" r="3"/>'
 

@@ -47,7 +47,7 @@ def _times(times: RunTimes, lang: str) -> str:
     return f"{words.whole(times, lang)}{say(lang, 'list.clause')}{say(lang, 'list.and').join(parts)}"
 
 
-def files(found: Sequence[RunFile], lang: str) -> Table:
+def files(run_files: Sequence[RunFile], lang: str) -> Table:
     """What was read of each artifact and what could not be."""
     rows = [
         (
@@ -56,9 +56,9 @@ def files(found: Sequence[RunFile], lang: str) -> Table:
             words.size(run_file, lang),
             words.remark(run_file, lang),
         )
-        for run_file in found
+        for run_file in run_files
     ]
-    title = count(lang, "runs.all-files", len(found))
+    title = count(lang, "runs.all-files", len(run_files))
     return Table(title, _heads("file form size remark", lang), rows, more="runs.more")
 
 
@@ -74,18 +74,24 @@ def operators(times: RunTimes, lang: str) -> Table:
     return Table(title, heads, rows, "chart", titled=True, note=note, wide=True)
 
 
-def _operator(name: Cell, style: str, one: RunPart, most: float, lang: str) -> Sequence[Cell]:
-    bar = StackedBar([(style, one.share)], most, f"{one.name}: {words.percent(one.share, lang)}")
-    return name, bar, _percent(one.share, lang), time(one.us), number(one.count) if one.count else ""
+def _operator(name: Cell, style: str, run_part: RunPart, most: float, lang: str) -> Sequence[Cell]:
+    bar = StackedBar([(style, run_part.share)], most, f"{run_part.name}: {words.percent(run_part.share, lang)}")
+    return (
+        name,
+        bar,
+        _percent(run_part.share, lang),
+        time(run_part.us),
+        number(run_part.count) if run_part.count else "",
+    )
 
 
-def parts(found: Sequence[RunTimes], what: str, lang: str) -> Table:
+def parts(run_timeses: Sequence[RunTimes], what: str, lang: str) -> Table:
     """The parts of a step or iteration, one row per table."""
-    names = dict.fromkeys(part.name for one in found for part in one.parts)
+    names = dict.fromkeys(part.name for one in run_timeses for part in one.parts)
     file, bar, whole = _heads("file - whole", lang)
     keys = [Label(say(lang, f"runs.part.{name}"), f"key {name}") for name in names]
     rows: list[Sequence[Cell]] = []
-    for run_times in found:
+    for run_times in run_timeses:
         shares = {part.name: _share(part.share, part.us, lang) for part in run_times.parts}
         text = say(lang, "list.and").join(
             f"{words.part(run_times, part, lang)} {words.percent(part.share, lang)}" for part in run_times.parts
@@ -103,7 +109,7 @@ def parts(found: Sequence[RunTimes], what: str, lang: str) -> Table:
     return Table(say(lang, f"runs.{what}"), [file, bar, *keys, whole], rows, "chart parts", titled=True, wide=True)
 
 
-def stalls(found: Sequence[RunStall], lang: str) -> Table:
+def stalls(run_stalls: Sequence[RunStall], lang: str) -> Table:
     """Periodic slow steps."""
     rows = [
         (
@@ -116,13 +122,13 @@ def stalls(found: Sequence[RunStall], lang: str) -> Table:
             say(lang, "runs.median-times", n=number(run_stall.worst)) if run_stall.worst else "",
             PlaceCell(run_stall.path, Span(run_stall.line)),
         )
-        for run_stall in found
+        for run_stall in run_stalls
     ]
     heads = _heads("period - lost times worst file", lang)
     return Table(say(lang, "runs.stalls"), heads, rows, "chart stalls", titled=True, wide=True)
 
 
-def changes(found: Sequence[RunChange], lang: str) -> Table:
+def changes(run_changes: Sequence[RunChange], lang: str) -> Table:
     """Times beside those of another profile."""
     rows: list[Sequence[Cell]] = [
         (
@@ -134,14 +140,14 @@ def changes(found: Sequence[RunChange], lang: str) -> Table:
             words.changed(run_change, lang).replace(" ", "\u202f"),
             " → ".join(dict.fromkeys(filter(None, (run_change.before_core, run_change.core)))),
         )
-        for run_change in found
+        for run_change in run_changes
     ]
-    note = say(lang, f"runs.changes.{found[-1].per}")
+    note = say(lang, f"runs.changes.{run_changes[-1].per}")
     heads = _heads("operator before now change core", lang)
     return Table(say(lang, "runs.changes"), heads, rows, "figured", titled=True, note=note, wide=True)
 
 
-def graphs(found: Sequence[RunGraph], lang: str) -> Table:
+def graphs(run_graphs: Sequence[RunGraph], lang: str) -> Table:
     """Execution times of each graph."""
     rows: list[Sequence[Cell]] = [
         (
@@ -150,7 +156,7 @@ def graphs(found: Sequence[RunGraph], lang: str) -> Table:
             f"{run_graph.count:,}",
             *((time(ms * 1000) if run_graph.count > 1 else "-") for ms in (run_graph.median_ms, run_graph.max_ms)),
         )
-        for run_graph in found
+        for run_graph in run_graphs
     ]
     heads = _heads("graph first times median longest", lang)
     return Table(say(lang, "runs.graphs"), heads, rows, "figured", titled=True, wide=True)

@@ -59,10 +59,10 @@ class _Writer:
         if self._rest:
             yield self._line(f"  {count(self._lang, 'runs.rest', self._rest)}")
 
-    def _first(self, found: Sequence[_Listed], shown: int) -> Sequence[_Listed]:
+    def _first(self, run_stalls: Sequence[_Listed], shown: int) -> Sequence[_Listed]:
         """The first ones; the others are counted."""
-        self._rest += max(len(found) - shown, 0)
-        return found[:shown]
+        self._rest += max(len(run_stalls) - shown, 0)
+        return run_stalls[:shown]
 
     def _operators(self, tables: Sequence[RunTimes]) -> Iterator[str]:
         """The table with the most time and its most expensive types."""

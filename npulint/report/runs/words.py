@@ -144,9 +144,9 @@ def whole(times: RunTimes, lang: str) -> str:
     return count(lang, f"runs.{times.what}.whole", times.count, time=time(times.us))
 
 
-def part(times: RunTimes, one: RunPart, lang: str) -> str:
+def part(times: RunTimes, run_part: RunPart, lang: str) -> str:
     """The name of a part; of an operator type as it is."""
-    return one.name if times.what == "operators" else say(lang, f"runs.part.{one.name}")
+    return run_part.name if times.what == "operators" else say(lang, f"runs.part.{run_part.name}")
 
 
 def title(curve: RunCurve, lang: str) -> str:
@@ -174,33 +174,35 @@ def course(curve: RunCurve, lang: str) -> str:
     return say(lang, "list.and").join(parts)
 
 
-def stall(one: RunStall, lang: str) -> str:
+def stall(run_stall: RunStall, lang: str) -> str:
     """The cost of a periodic stall in words."""
-    return count(lang, "runs.stall", one.count, period=one.period, share=percent(one.lost_share, lang))
+    return count(
+        lang, "runs.stall", run_stall.count, period=run_stall.period, share=percent(run_stall.lost_share, lang)
+    )
 
 
-def graph(one: RunGraph, lang: str) -> str:
+def graph(run_graph: RunGraph, lang: str) -> str:
     """The execution times of a graph in words."""
-    first = time(one.first_ms * 1000)
-    if one.count < 2:
+    first = time(run_graph.first_ms * 1000)
+    if run_graph.count < 2:
         return say(lang, "runs.graph.once", first=first)
-    return count(lang, "runs.graph", one.count, first=first, median=time(one.median_ms * 1000))
+    return count(lang, "runs.graph", run_graph.count, first=first, median=time(run_graph.median_ms * 1000))
 
 
-def changed(one: RunChange, lang: str) -> str:
+def changed(run_change: RunChange, lang: str) -> str:
     """By how much a time changed: in percent, or that it is new or gone."""
-    if one.trend in ("new", "gone"):
-        return say(lang, f"runs.trend.{one.trend}")
-    return percent(one.change, lang, signed=True) if one.change is not None else "-"
+    if run_change.trend in ("new", "gone"):
+        return say(lang, f"runs.trend.{run_change.trend}")
+    return percent(run_change.change, lang, signed=True) if run_change.change is not None else "-"
 
 
-def change_name(one: RunChange, lang: str) -> str:
+def change_name(run_change: RunChange, lang: str) -> str:
     """What a time is of: a part of the step, an operator type, or all operators."""
-    if one.what == "step" and one.name == "step":
+    if run_change.what == "step" and run_change.name == "step":
         return say(lang, "runs.step.one")
-    if one.what == "step":
-        return say(lang, f"runs.part.{one.name}")
-    return say(lang, "runs.all-operators") if one.name == "computing" else one.name
+    if run_change.what == "step":
+        return say(lang, f"runs.part.{run_change.name}")
+    return say(lang, "runs.all-operators") if run_change.name == "computing" else run_change.name
 
 
 def merged_runs(runs: Sequence[RunSummary]) -> RunSummary:

@@ -60,22 +60,28 @@ def _likeness(pair: tuple[Recorded, Recorded]) -> tuple[bool, bool, float]:
     return points >= _ENOUGH, alike >= 2, math.log10(points + 1) + alike
 
 
-def _compared(quantity: Quantity, one: Recorded, other: Recorded) -> ComparedCurve:
+def _compared(quantity: Quantity, recorded: Recorded, other: Recorded) -> ComparedCurve:
     if quantity == "step_time":
-        return _paced(one, other)
-    both = aligned(one, other)
+        return _paced(recorded, other)
+    both = aligned(recorded, other)
     found = _verdict(quantity, both)
     at = both.at[found.at] if 0 <= found.at < len(both.at) else None
     curve = ComparedCurve(
         quantity,
         found.verdict,
-        *(one.label, other.label, one.path, other.path, one.axis if one.axis == other.axis else "entry"),
+        *(
+            recorded.label,
+            other.label,
+            recorded.path,
+            other.path,
+            recorded.axis if recorded.axis == other.axis else "entry",
+        ),
         count=len(both.at),
-        points=_drawn(one),
+        points=_drawn(recorded),
         migrated_points=_drawn(other),
         at=at,
         until=both.at[found.until] if found.verdict == "meet" else None,
-        line=_line(one, at),
+        line=_line(recorded, at),
         migrated_line=_line(other, at),
         gap=round(100 * found.gap, 2),
         noise=round(100 * found.noise, 2),
@@ -86,12 +92,17 @@ def _compared(quantity: Quantity, one: Recorded, other: Recorded) -> ComparedCur
     return msgspec.structs.replace(curve, first=ends[0], last=ends[1])
 
 
-def _alone(quantity: Quantity, one: Recorded, reference: bool) -> ComparedCurve:
-    points = _drawn(one)
+def _alone(quantity: Quantity, recorded: Recorded, reference: bool) -> ComparedCurve:
+    points = _drawn(recorded)
     if reference:
-        return ComparedCurve(quantity, "missing", one.label, path=one.path, axis=one.axis, points=points)
+        return ComparedCurve(quantity, "missing", recorded.label, path=recorded.path, axis=recorded.axis, points=points)
     return ComparedCurve(
-        quantity, "missing", migrated_label=one.label, migrated_path=one.path, axis=one.axis, migrated_points=points
+        quantity,
+        "missing",
+        migrated_label=recorded.label,
+        migrated_path=recorded.path,
+        axis=recorded.axis,
+        migrated_points=points,
     )
 
 
@@ -148,18 +159,24 @@ def _scales(both: Aligned) -> Parting:
     return Parting("part", at, len(pairs) - 1, pairs[at][1] / pairs[at][0] - 1 if pairs[at][0] else 0.0)
 
 
-def _paced(one: Recorded, other: Recorded) -> ComparedCurve:
+def _paced(recorded: Recorded, other: Recorded) -> ComparedCurve:
     """The usual times of a step; times and rates of different names are not compared."""
-    left, right = _pace(one.values), _pace(other.values)
-    same = one.label == other.label or ("time" in one.label.lower() and "time" in other.label.lower())
+    left, right = _pace(recorded.values), _pace(other.values)
+    same = recorded.label == other.label or ("time" in recorded.label.lower() and "time" in other.label.lower())
     change = right / left - 1 if left else 0.0
     verdict = "slower" if change > _PACE else "faster" if change < -_PACE else "alike"
     return ComparedCurve(
         "step_time",
         verdict if same and left and right else "few",
-        *(one.label, other.label, one.path, other.path, one.axis if one.axis == other.axis else "entry"),
-        count=min(len(one.at), len(other.at)),
-        points=_drawn(one),
+        *(
+            recorded.label,
+            other.label,
+            recorded.path,
+            other.path,
+            recorded.axis if recorded.axis == other.axis else "entry",
+        ),
+        count=min(len(recorded.at), len(other.at)),
+        points=_drawn(recorded),
         migrated_points=_drawn(other),
         first=(_shown(left), _shown(right)),
         last=(_shown(left), _shown(right)),
@@ -179,57 +196,57 @@ def chosen_loss(reference: Sequence[Recorded], migrated: Sequence[Recorded]) -> 
     return _chosen(left, right)
 
 
-def first_loss_differs(one: Recorded, other: Recorded) -> bool:
+def first_loss_differs(recorded: Recorded, other: Recorded) -> bool:
     """Whether the first losses differ by more than noise."""
-    both = aligned(one, other)
+    both = aligned(recorded, other)
     return first_differs(both.reference, both.migrated)
 
 
-def aligned(one: Recorded, other: Recorded) -> Aligned:
+def aligned(recorded: Recorded, other: Recorded) -> Aligned:
     """The values at common positions: equal ones if most are, else those of the coarser series, at which the finer one
     is averaged; by number if the positions mean different things."""
-    if one.axis != other.axis:
-        count = min(len(one.at), len(other.at))
-        return Aligned([float(i) for i in range(count)], one.values[:count], other.values[:count])
-    left, right = dict(zip(one.at, one.values, strict=True)), dict(zip(other.at, other.values, strict=True))
-    common = [at for at in one.at if at in right]
+    if recorded.axis != other.axis:
+        count = min(len(recorded.at), len(other.at))
+        return Aligned([float(i) for i in range(count)], recorded.values[:count], other.values[:count])
+    left, right = dict(zip(recorded.at, recorded.values, strict=True)), dict(zip(other.at, other.values, strict=True))
+    common = [at for at in recorded.at if at in right]
     if len(common) >= max(_ENOUGH, min(len(left), len(right)) // 2):
         return Aligned(common, [left[at] for at in common], [right[at] for at in common])
-    low, high = max(one.at[0], other.at[0]), min(one.at[-1], other.at[-1])
-    coarse = one if len(_within(one, low, high)) <= len(_within(other, low, high)) else other
+    low, high = max(recorded.at[0], other.at[0]), min(recorded.at[-1], other.at[-1])
+    coarse = recorded if len(_within(recorded, low, high)) <= len(_within(other, low, high)) else other
     places = _within(coarse, low, high)
-    return Aligned(places, _sampled(one, places), _sampled(other, places))
+    return Aligned(places, _sampled(recorded, places), _sampled(other, places))
 
 
-def _within(one: Recorded, low: float, high: float) -> list[float]:
-    return [at for at in one.at if low <= at <= high]
+def _within(recorded: Recorded, low: float, high: float) -> list[float]:
+    return [at for at in recorded.at if low <= at <= high]
 
 
-def _sampled(one: Recorded, places: Sequence[float]) -> list[float]:
+def _sampled(recorded: Recorded, places: Sequence[float]) -> list[float]:
     """The means of the values after the position before, up to each position; where there are none, on the line between
     the nearest."""
     sampled = []
     before = -math.inf
     for place in places:
-        begin, end = bisect_right(one.at, before), bisect_right(one.at, place)
-        begin = max(begin, bisect_left(one.at, place) - 1) if before == -math.inf else begin
-        values = one.values[begin:end]
-        sampled.append(sum(values) / len(values) if values else _between(one, place))
+        begin, end = bisect_right(recorded.at, before), bisect_right(recorded.at, place)
+        begin = max(begin, bisect_left(recorded.at, place) - 1) if before == -math.inf else begin
+        values = recorded.values[begin:end]
+        sampled.append(sum(values) / len(values) if values else _between(recorded, place))
         before = place
     return sampled
 
 
-def _between(one: Recorded, place: float) -> float:
-    right = min(max(bisect_left(one.at, place), 1), len(one.at) - 1)
-    x, y = one.at[right - 1 : right + 1], one.values[right - 1 : right + 1]
+def _between(recorded: Recorded, place: float) -> float:
+    right = min(max(bisect_left(recorded.at, place), 1), len(recorded.at) - 1)
+    x, y = recorded.at[right - 1 : right + 1], recorded.values[right - 1 : right + 1]
     if len(x) < 2 or x[1] == x[0]:
-        return one.values[0]
+        return recorded.values[0]
     return y[0] + (y[1] - y[0]) * (place - x[0]) / (x[1] - x[0])
 
 
-def _drawn(one: Recorded) -> tuple[tuple[float, float | None], ...]:
+def _drawn(recorded: Recorded) -> tuple[tuple[float, float | None], ...]:
     """The points for a picture; of many, the lowest and highest of each stretch."""
-    points = [(at, _shown(value)) for at, value in zip(one.at, one.values, strict=True)]
+    points = [(at, _shown(value)) for at, value in zip(recorded.at, recorded.values, strict=True)]
     if len(points) <= _DRAWN:
         return tuple(points)
     length = -(-len(points) // (_DRAWN // 2))
@@ -249,8 +266,8 @@ def _shown(value: float) -> float | None:
     return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
-def _line(one: Recorded, at: float | None) -> int:
+def _line(recorded: Recorded, at: float | None) -> int:
     """The line of the first value at or after a position, where lines mean something."""
-    if at is None or one.form not in ("log", "series_table"):
+    if at is None or recorded.form not in ("log", "series_table"):
         return 0
-    return next((line for place, line in zip(one.at, one.lines, strict=True) if place >= at), 0)
+    return next((line for place, line in zip(recorded.at, recorded.lines, strict=True) if place >= at), 0)

@@ -62,9 +62,9 @@ def _of(program: Program, kind: str, cls: type[_F]) -> list[_F]:
     return [fact for fact in program.index.of_kind(kind) if isinstance(fact, cls)]
 
 
-def _first(found: Iterable[_Kept]) -> tuple[_Kept, ...]:
+def _first(run_timeses: Iterable[_Kept]) -> tuple[_Kept, ...]:
     """The first ones by place, up to the limit."""
-    return tuple(sorted(found, key=lambda run_times: (run_times.path, run_times.line))[:_KEPT])
+    return tuple(sorted(run_timeses, key=lambda run_times: (run_times.path, run_times.line))[:_KEPT])
 
 
 def _files(program: Program) -> tuple[RunFile, ...]:
@@ -158,21 +158,51 @@ def _curves(program: Program) -> Iterator[RunCurve]:
     return (run_curve for run_curve in run_curves if len(run_curve.points) > 1)
 
 
-def _of_measure(one: MeasureSeries) -> RunCurve:
-    ends = one.first, one.last, one.minimum, one.maximum, one.bad
-    return RunCurve(one.path, one.span.line, one.name, one.label[:_TEXT], one.points, _points(one.curve), *ends)
+def _of_measure(measure_series: MeasureSeries) -> RunCurve:
+    ends = measure_series.first, measure_series.last, measure_series.minimum, measure_series.maximum, measure_series.bad
+    return RunCurve(
+        measure_series.path,
+        measure_series.span.line,
+        measure_series.name,
+        measure_series.label[:_TEXT],
+        measure_series.points,
+        _points(measure_series.curve),
+        *ends,
+    )
 
 
-def _of_scale(one: LossScaleSeries) -> RunCurve:
-    ends = one.first, one.last, one.minimum
-    return RunCurve(one.path, one.span.line, one.name, one.scaler[:_TEXT], one.points, _points(one.curve), *ends)
+def _of_scale(loss_scale_series: LossScaleSeries) -> RunCurve:
+    ends = loss_scale_series.first, loss_scale_series.last, loss_scale_series.minimum
+    return RunCurve(
+        loss_scale_series.path,
+        loss_scale_series.span.line,
+        loss_scale_series.name,
+        loss_scale_series.scaler[:_TEXT],
+        loss_scale_series.points,
+        _points(loss_scale_series.curve),
+        *ends,
+    )
 
 
-def _of_comparison(one: ComparisonTable) -> RunCurve:
-    points = _points(one.curve)
+def _of_comparison(comparison_table: ComparisonTable) -> RunCurve:
+    points = _points(comparison_table.curve)
     largest = max((point for point in points if point is not None), default=None)
-    ends = points[0] if points else None, points[-1] if points else None, finite(one.lowest), largest, one.below
-    return RunCurve(one.path, one.span.line, "similarity", one.name[:_TEXT], one.outputs, points, *ends)
+    ends = (
+        points[0] if points else None,
+        points[-1] if points else None,
+        finite(comparison_table.lowest),
+        largest,
+        comparison_table.below,
+    )
+    return RunCurve(
+        comparison_table.path,
+        comparison_table.span.line,
+        "similarity",
+        comparison_table.name[:_TEXT],
+        comparison_table.outputs,
+        points,
+        *ends,
+    )
 
 
 def _points(curve: Iterable[float]) -> tuple[float | None, ...]:

@@ -37,7 +37,7 @@ _NUMBERED = lazy_compile(r"\w*\d\w*")
 _FACTS = 3  # facts per finding whose source lines are listed
 
 
-def shown(one: Finding, facts: Sequence[Fact], find: Query, origins_of: Origins, lang: str) -> Finding:
+def shown(finding: Finding, facts: Sequence[Fact], find: Query, origins_of: Origins, lang: str) -> Finding:
     """A finding about run facts with cost, artifact location and source line; `find` is the query of its check."""
     fact = facts[0]
     origins = list(dict.fromkeys(origin for some in facts[:_FACTS] for origin in origins_of(some)))
@@ -55,12 +55,12 @@ def shown(one: Finding, facts: Sequence[Fact], find: Query, origins_of: Origins,
     path, span = at or (fact.path, fact.span)
     places = [] if at is None else [Related(fact.path, fact.span, say(lang, "merged.row"))]
     places += [_related(origin, lang) for origin in origins if (origin.path, origin.span.line) != (path, span.line)]
-    others = [_moved(place, some, lang) for place, some in zip(one.related, facts[1:], strict=False)]
+    others = [_moved(place, some, lang) for place, some in zip(finding.related, facts[1:], strict=False)]
     known = {(path, span.line), *((place.path, place.span.line) for place in places)}
-    more = (place for place in one.related[len(others) :] if (place.path, place.span.line) not in known)
+    more = (place for place in finding.related[len(others) :] if (place.path, place.span.line) not in known)
     cost = max(_cost(some, find) for some in facts)
     return msgspec.structs.replace(
-        one, path=path, span=span, related=(*places, *others, *more), artifact_location=row, cost=cost
+        finding, path=path, span=span, related=(*places, *others, *more), artifact_location=row, cost=cost
     )
 
 

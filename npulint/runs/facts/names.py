@@ -99,22 +99,22 @@ class Names:
         """Whether the scopes around the call are among the outer ones of the node."""
         return all(any(name.fits(part) for name in scope for part in outer) for scope in self._around(one))
 
-    def _around(self, one: _Name) -> list[list[_Name]]:
+    def _around(self, name: _Name) -> list[list[_Name]]:
         """The names that the scopes around a call may have, of those scopes of which they are known."""
-        call = one.module.code.calls[one.index]
-        scopes = (self._scopes.get((one.module.path, block)) for block in one.module.ancestors(call.block))
-        return [scope for scope in scopes if scope is not None and scope[0].index != one.index]
+        call = name.module.code.calls[name.index]
+        scopes = (self._scopes.get((name.module.path, block)) for block in name.module.ancestors(call.block))
+        return [scope for scope in scopes if scope is not None and scope[0].index != name.index]
 
-    def _lines(self, one: _Name, calls: Sequence[Fact]) -> Iterator[Named]:
+    def _lines(self, name: _Name, calls: Sequence[Fact]) -> Iterator[Named]:
         """The line of a name; of a scope better those of the calls in it."""
-        call = one.module.code.calls[one.index]
-        text = one.before if one.behind is None else f"{one.before}…{one.behind}"
-        blocks = {block for (path, block), scope in self._scopes.items() if path == one.module.path and one in scope}
-        inner = [fact for fact in calls if fact.path == one.module.path and not blocks.isdisjoint(_around(fact))]
+        call = name.module.code.calls[name.index]
+        text = name.before if name.behind is None else f"{name.before}…{name.behind}"
+        blocks = {block for (path, block), scope in self._scopes.items() if path == name.module.path and name in scope}
+        inner = [fact for fact in calls if fact.path == name.module.path and not blocks.isdisjoint(_around(fact))]
         if blocks and 0 < len({fact.span.line for fact in inner}) <= _FEW:
             yield from (Named(fact.path, fact.span, text) for fact in inner)
         else:
-            yield Named(one.module.path, Span.of(call), text)
+            yield Named(name.module.path, Span.of(call), text)
 
     def _read(self, module: Module) -> None:
         found: dict[int, list[_Name]] = {}
@@ -190,9 +190,9 @@ def _bare(part: str) -> str:
     return _WRAPPED.sub("", plain) if _WRAPPED.search(plain) else part
 
 
-def _is(one: _Name, call: Fact) -> bool:
-    place = one.module.code.calls[one.index]
-    return call.path == one.module.path and (call.span.line, call.span.column) == (place.line, place.column)
+def _is(name: _Name, call: Fact) -> bool:
+    place = name.module.code.calls[name.index]
+    return call.path == name.module.path and (call.span.line, call.span.column) == (place.line, place.column)
 
 
 def _around(fact: Fact) -> Sequence[int]:

@@ -39,25 +39,25 @@ def data(summed: Summed, lang: str) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _fields(one: ProjectRow, lang: str) -> dict[str, Any]:
+def _fields(row: ProjectRow, lang: str) -> dict[str, Any]:
     """The plain values of a project under short names; what is empty is left out."""
-    failure = say(lang, f"survey.failure.{one.failure}") if one.failure else ""
+    failure = say(lang, f"survey.failure.{row.failure}") if row.failure else ""
     fields = {
-        "n": escape_control_chars(one.project),
-        "src": escape_control_chars(one.source),
-        "c": one.commit,
-        "why": failure + (say(lang, "aside", text=escape_control_chars(one.detail)) if one.detail else ""),
-        "p": one.passed,
-        "x": one.failed,
-        "u": one.undetermined,
-        "e": one.errors,
-        "w": one.warnings,
-        "lo": one.effort_low,
-        "mid": one.effort_mid,
-        "hi": one.effort_high,
-        "files": one.files,
-        "l": one.lines,
-        "r": one.report,
+        "n": escape_control_chars(row.project),
+        "src": escape_control_chars(row.source),
+        "c": row.commit,
+        "why": failure + (say(lang, "aside", text=escape_control_chars(row.detail)) if row.detail else ""),
+        "p": row.passed,
+        "x": row.failed,
+        "u": row.undetermined,
+        "e": row.errors,
+        "w": row.warnings,
+        "lo": row.effort_low,
+        "mid": row.effort_mid,
+        "hi": row.effort_high,
+        "files": row.files,
+        "l": row.lines,
+        "r": row.report,
     }
     return {name: value for name, value in fields.items() if value not in ("", None)}
 

@@ -99,17 +99,17 @@ class _Reader:
         self.homes: list[Unit] = []
         self._open(found)
 
-    def _open(self, found: list[Unit]) -> None:
+    def _open(self, units: list[Unit]) -> None:
         """Create the units, and map each block to its unit."""
         numbers: dict[int, int] = {}
         module = self.module
         for block, record in enumerate(module.blocks):
             if block == 0 or record.kind in ("function", "class"):
                 around = self.homes[record.parent].spot[1] if block else -1
-                numbers[block] = len(found)
+                numbers[block] = len(units)
                 kind = record.kind if block else "module"
-                unit = Unit((module.path, block), kind, record.name, numbers.get(around, -1), len(found))
-                found.append(unit)
+                unit = Unit((module.path, block), kind, record.name, numbers.get(around, -1), len(units))
+                units.append(unit)
                 self.homes.append(unit)
             else:
                 self.homes.append(self.homes[record.parent])

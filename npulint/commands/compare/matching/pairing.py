@@ -39,9 +39,9 @@ class Pairing:
         """The unpaired units of the right side."""
         return [unit for unit in self.right if unit.kind == kind and unit.number not in self.back]
 
-    def pair(self, one: Unit, other: Unit) -> None:
-        self.to[one.number] = other.number
-        self.back[other.number] = one.number
+    def pair(self, unit: Unit, other: Unit) -> None:
+        self.to[unit.number] = other.number
+        self.back[other.number] = unit.number
 
     def take(self, edges: Iterable[Edge]) -> None:
         """Pair units that are still free, strongest evidence first."""
@@ -50,39 +50,39 @@ class Pairing:
                 self.to[one] = other
                 self.back[other] = one
 
-    def edge(self, one: Unit, other: Unit) -> Edge:
+    def edge(self, unit: Unit, other: Unit) -> Edge:
         """The evidence for a pair: similarity, then name, enclosing units, and position in the file."""
-        name = 0.5 * (one.simple == other.simple) + 0.5 * (one.name == other.name)
-        far = abs(one.number - other.number) / (len(self.left) + len(self.right) + 1)
-        alike = self.likeness.of(one, other) + 0.2 * self.likeness.wording(one, other)
-        return alike + 0.3 * name + 0.5 * self.nearness(one, other) - 0.01 * far, one.number, other.number
+        name = 0.5 * (unit.simple == other.simple) + 0.5 * (unit.name == other.name)
+        far = abs(unit.number - other.number) / (len(self.left) + len(self.right) + 1)
+        alike = self.likeness.of(unit, other) + 0.2 * self.likeness.wording(unit, other)
+        return alike + 0.3 * name + 0.5 * self.nearness(unit, other) - 0.01 * far, unit.number, other.number
 
     def is_small(self, unit: Unit) -> bool:
         """Whether a unit is too small to be identified by its code."""
         return self.likeness.size(unit) <= _SMALL
 
-    def nearness(self, one: Unit, other: Unit) -> float:
+    def nearness(self, unit: Unit, other: Unit) -> float:
         """From 0 to 1: how well the enclosing units and files of two units correspond."""
-        around, theirs = surroundings(one, self.left), surroundings(other, self.right)
+        around, theirs = surroundings(unit, self.left), surroundings(other, self.right)
         if around is not None and theirs is not None and around.number in self.to:
             return 1.0 if self.to[around.number] == theirs.number else 0.0
         bonus = 0.25 if (around is None) == (theirs is None) else 0.0
-        if self.homes.partners.get(one.path) == other.path:
+        if self.homes.partners.get(unit.path) == other.path:
             return 1.0 if around is None and theirs is None else 0.5 + bonus
-        return 0.5 * self.homes.of(one.path, other.path) + bonus
+        return 0.5 * self.homes.of(unit.path, other.path) + bonus
 
-    def together(self, one: Unit, other: Unit) -> bool:
+    def together(self, unit: Unit, other: Unit) -> bool:
         """Whether the enclosing units of two units of the same name are paired."""
-        around, theirs = surroundings(one, self.left), surroundings(other, self.right)
+        around, theirs = surroundings(unit, self.left), surroundings(other, self.right)
         if around is not None and around.number in self.to:
             return theirs is not None and self.to[around.number] == theirs.number
-        return one.name == other.name and self.homes.partners.get(one.path) == other.path
+        return unit.name == other.name and self.homes.partners.get(unit.path) == other.path
 
-    def doubt(self, one: Unit, other: Unit) -> float:
+    def doubt(self, unit: Unit, other: Unit) -> float:
         """The minimum similarity required of two units of the same name; lower the more certain it is that their files
         match."""
-        inside = surroundings(one, self.left) is not None
-        return 0.0 if inside or self.homes.of(one.path, other.path) >= _SAME_FILE else _NAMESAKE
+        inside = surroundings(unit, self.left) is not None
+        return 0.0 if inside or self.homes.of(unit.path, other.path) >= _SAME_FILE else _NAMESAKE
 
 
 def surroundings(unit: Unit, units: Sequence[Unit]) -> Unit | None:

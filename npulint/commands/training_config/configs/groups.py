@@ -78,5 +78,5 @@ def _prefix(package: str) -> tuple[str, ...]:
     return tuple(part for part in package.replace("/", ".").split(".") if part and part != "_here_")
 
 
-def _below(prefix: tuple[str, ...], one: ConfigValue) -> ConfigValue:
-    return msgspec.structs.replace(one, key=(*prefix, *one.key)) if prefix else one
+def _below(prefix: tuple[str, ...], config_value: ConfigValue) -> ConfigValue:
+    return msgspec.structs.replace(config_value, key=(*prefix, *config_value.key)) if prefix else config_value

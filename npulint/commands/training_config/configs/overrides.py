@@ -58,11 +58,13 @@ def choices(launch: Launch | None) -> tuple[tuple[str, str], ...]:
     return tuple(sorted({name.lstrip("+"): value for name, equals, value in words if equals}.items()))
 
 
-def _replaced(one: ConfigValue, overrides: dict[str, tuple[str, Span]], path: str) -> ConfigValue:
-    if one.name not in overrides:
-        return one
-    text, span = overrides[one.name]
-    return ConfigValue(one.key, one.value if typed(text) == one.value else typed(text), path, span)
+def _replaced(config_value: ConfigValue, overrides: dict[str, tuple[str, Span]], path: str) -> ConfigValue:
+    if config_value.name not in overrides:
+        return config_value
+    text, span = overrides[config_value.name]
+    return ConfigValue(
+        config_value.key, config_value.value if typed(text) == config_value.value else typed(text), path, span
+    )
 
 
 def _words(launch: Launch) -> Iterator[tuple[str, Span]]:

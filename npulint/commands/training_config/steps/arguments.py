@@ -35,30 +35,32 @@ def _written(site: CallSite) -> Iterator[tuple[int | str, Expr, Span | None]]:
             yield name, given, None
 
 
-def of_vocabulary(site: CallSite, known: RecipeCall) -> Iterator[Argument]:
+def of_vocabulary(site: CallSite, recipe_call: RecipeCall) -> Iterator[Argument]:
     """The arguments of a known call, without those that do not affect numbers. Sizes that are passed one by one are one
     argument, as in a list: ``zeros(0, 6)``."""
-    sizes = [expr for key, expr, _ in _written(site) if isinstance(key, int) and key >= known.positional]
-    joined = known.rest in _SIZES and bool(sizes) and not sizes[0].is_display
+    sizes = [expr for key, expr, _ in _written(site) if isinstance(key, int) and key >= recipe_call.positional]
+    joined = recipe_call.rest in _SIZES and bool(sizes) and not sizes[0].is_display
     if joined:
         yield Argument(
-            known.rest, site.expr(SequenceDisplay(tuple(size.value for size in sizes))), known.role(known.rest)
+            recipe_call.rest,
+            site.expr(SequenceDisplay(tuple(size.value for size in sizes))),
+            recipe_call.role(recipe_call.rest),
         )
     for key, expr, span in _written(site):
-        if joined and isinstance(key, int) and key >= known.positional:
+        if joined and isinstance(key, int) and key >= recipe_call.positional:
             continue
-        parameter = known.parameter(key) if isinstance(key, int) else key
-        name = known.compared(parameter)
+        parameter = recipe_call.parameter(key) if isinstance(key, int) else key
+        name = recipe_call.compared(parameter)
         if name:
-            how = known.renamed.get(parameter, ("", ""))[1]
-            yield Argument(name, expr, known.role(parameter), how, span)
+            how = recipe_call.renamed.get(parameter, ("", ""))[1]
+            yield Argument(name, expr, recipe_call.role(parameter), how, span)
 
 
-def of_splits(site: CallSite, compared: Collection[str], known: RecipeCall) -> Iterator[Argument]:
+def of_splits(site: CallSite, compared: Collection[str], recipe_call: RecipeCall) -> Iterator[Argument]:
     """The path arguments of a call that name a split of a data set (``join(root, "train")``), except those in
     `compared`: where data are stored is irrelevant, which split is read is not."""
     for key, expr, span in _written(site):
-        name = known.parameter(key) if isinstance(key, int) else key
+        name = recipe_call.parameter(key) if isinstance(key, int) else key
         if name not in compared and expr.call is not None and expr.call.last == "join":
             end = expr.call.args[-1:]
             if end and end[0].is_literal and SPLIT.search(str(end[0].literal)):

@@ -20,9 +20,9 @@ def shown(expr: Expr) -> str:
     return _shortened(_text(expr))
 
 
-def shown_apart(one: Expr, other: Expr) -> tuple[str, str]:
+def shown_apart(expr: Expr, other: Expr) -> tuple[str, str]:
     """Two expressions as source. Long ones that begin alike are shown from shortly before the first difference."""
-    texts = _text(one), _text(other)
+    texts = _text(expr), _text(other)
     first, second = map(_shortened, texts)
     if first != second or texts[0] == texts[1]:
         return first, second

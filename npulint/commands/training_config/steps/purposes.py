@@ -38,17 +38,17 @@ class Formulas:
         self._tests = {site.scope for site in sites if EVALUATING.search(site.last.lower())}
         self._tests |= {bind.scope for bind in binds if _RESULT.search(bind.target.lower())}
 
-    def part(self, one: Formula, home: str) -> str:
+    def part(self, formula: Formula, home: str) -> str:
         """The part of a formula in a function of the part `home`; empty if it does not affect numbers."""
-        name = one.expr.scope.qualname.lower()
-        target = one.target.lower()
+        name = formula.expr.scope.qualname.lower()
+        target = formula.target.lower()
         aside = METRIC.search(target) or _CLOCK.search(target) or _SPEED.search(target)
         if METRIC.search(name.rpartition(".")[2]) or aside:
             return ""
-        if one.target == "if":
-            return self._of_condition(one, home)
-        named = named_part(one.target)
-        if _is_of_lengths(target, one):
+        if formula.target == "if":
+            return self._of_condition(formula, home)
+        named = named_part(formula.target)
+        if _is_of_lengths(target, formula):
             return "steps"
         if named in STRONG:
             return named
@@ -58,28 +58,28 @@ class Formulas:
             return "loss"
         if AVERAGE.search(name) and home:
             return "average"
-        return self._of_place(one, home)
+        return self._of_place(formula, home)
 
-    def _of_condition(self, one: Formula, home: str) -> str:
-        if one.inner in self._rates:
+    def _of_condition(self, formula: Formula, home: str) -> str:
+        if formula.inner in self._rates:
             return "schedule"
-        if one.inner in self._tests:
+        if formula.inner in self._tests:
             return "evaluation"
-        return "transform" if self._of_place(one, home) == "arithmetic" else ""
+        return "transform" if self._of_place(formula, home) == "arithmetic" else ""
 
-    def _of_place(self, one: Formula, home: str) -> str:
+    def _of_place(self, formula: Formula, home: str) -> str:
         """Formulas of data preparation or of the model."""
-        if home == "transform" or surroundings_of(one.expr.scope).prepares_data:
+        if home == "transform" or surroundings_of(formula.expr.scope).prepares_data:
             return "arithmetic"
-        if any(_DATA.search(word.lower()) for word in one.names) and one.target != "return":
+        if any(_DATA.search(word.lower()) for word in formula.names) and formula.target != "return":
             return "arithmetic" if home else ""
-        if home == "operation" and _DATA.search(one.expr.module.path.rpartition("/")[2].lower()):
+        if home == "operation" and _DATA.search(formula.expr.module.path.rpartition("/")[2].lower()):
             return "arithmetic"
         return "operation" if home in ("layer", "operation", "loss") else ""
 
 
-def _is_of_lengths(target: str, one: Formula) -> bool:
+def _is_of_lengths(target: str, formula: Formula) -> bool:
     """Whether a target named like a schedule holds numbers of epochs or steps, not learning rates."""
-    lengths = [name for name in one.names if _LENGTH.search(name.lower())]
-    rates = any(_PLAIN_RATE.search(word.lower()) for word in (target, *one.names))
+    lengths = [name for name in formula.names if _LENGTH.search(name.lower())]
+    rates = any(_PLAIN_RATE.search(word.lower()) for word in (target, *formula.names))
     return "schedul" in target and bool(lengths) and not rates

@@ -239,9 +239,12 @@ class Operators:
             for group in groups.values()
         ]
 
-    def echoes(self, one: JudgedOperator) -> bool:
+    def echoes(self, judged_operator: JudgedOperator) -> bool:
         """Whether a backward operator belongs to a forward operator at the same place that also runs on the CPU."""
-        return one.node.phase == "backward" and (one.place, base_of(one.node.op)) in self._gradients
+        return (
+            judged_operator.node.phase == "backward"
+            and (judged_operator.place, base_of(judged_operator.node.op)) in self._gradients
+        )
 
     @cached_property
     def _gradients(self) -> frozenset[tuple[Place, str]]:

@@ -104,6 +104,6 @@ def _maker(nodes: list[Node]) -> str:
     return "input" if len(nodes) > 1 else str(first.attrs.get("target", first.name))
 
 
-def _share(part: list[Node], whole: list[Node]) -> int:
+def _share(part: list[Node], nodes: list[Node]) -> int:
     """The share of the nodes in percent."""
-    return round(100 * sum(node.count for node in part) / max(sum(node.count for node in whole), 1))
+    return round(100 * sum(node.count for node in part) / max(sum(node.count for node in nodes), 1))

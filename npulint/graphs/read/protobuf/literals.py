@@ -36,8 +36,8 @@ def unescaped(raw: bytes) -> bytes:
     return _ESCAPE.sub(_byte, raw) if b"\\" in raw else raw
 
 
-def _byte(found: re.Match[bytes]) -> bytes:
-    octal, sixteen, short, long, other = found.groups()
+def _byte(match: re.Match[bytes]) -> bytes:
+    octal, sixteen, short, long, other = match.groups()
     if octal is not None:
         return bytes((int(octal, 8) & 0xFF,))
     if sixteen is not None:

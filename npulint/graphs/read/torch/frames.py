@@ -46,10 +46,12 @@ def frames(text: str) -> tuple[NodeFrame, ...]:
     return kept(node_frames)
 
 
-def kept(found: list[NodeFrame]) -> tuple[NodeFrame, ...]:
+def kept(node_frames: list[NodeFrame]) -> tuple[NodeFrame, ...]:
     """The relevant frames: the innermost ones outside PyTorch itself."""
     return tuple(
-        [node_frame for node_frame in found if len(node_frame.path) <= _PATH and not _OWN.search(node_frame.path)][
-            -LIMIT:
-        ]
+        [
+            node_frame
+            for node_frame in node_frames
+            if len(node_frame.path) <= _PATH and not _OWN.search(node_frame.path)
+        ][-LIMIT:]
     )

@@ -251,8 +251,15 @@ def _several(argument: Argument) -> Any:
     return None
 
 
-def _number(one: SymArgument) -> Any:
-    return next((small(v) for v in (one.as_name, one.as_int, one.as_float, one.as_bool) if v is not UNSET), None)
+def _number(sym_argument: SymArgument) -> Any:
+    return next(
+        (
+            small(v)
+            for v in (sym_argument.as_name, sym_argument.as_int, sym_argument.as_float, sym_argument.as_bool)
+            if v is not UNSET
+        ),
+        None,
+    )
 
 
 def small(value: Any) -> Any:

@@ -75,12 +75,12 @@ def _list_pop(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None
 
 def _position(m: Machine, content: Items, value: Value) -> int | None:
     """The index of the first equal item, -1 if there is none, None if that is not known."""
-    one = value.single
-    if content.items is None or not isinstance(one, (Const, Obj)):
+    alternative = value.single
+    if content.items is None or not isinstance(alternative, (Const, Obj)):
         return None
     for index, item in enumerate(content.items):
         other = item.single
-        same = is_found(m, other, one) if isinstance(other, (Const, Obj)) else None
+        same = is_found(m, other, alternative) if isinstance(other, (Const, Obj)) else None
         if same:
             return index
         if same is None:
@@ -184,8 +184,8 @@ def _copy(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) ->
 def _get(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     default = arguments.get(1, "default") or NONE
 
-    def of(one: Const | Obj) -> Value:
-        key = key_of(one, m.heap)
+    def of(alternative: Const | Obj) -> Value:
+        key = key_of(alternative, m.heap)
         if key is None:
             return joined([items.any_value(m, owner), default])
         value = m.heap.get(owner, key)
@@ -203,8 +203,8 @@ def _get(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) -> 
 def _setdefault(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     default = arguments.get(1, "default") or NONE
 
-    def of(one: Const | Obj) -> Value:
-        key = key_of(one, m.heap)
+    def of(alternative: Const | Obj) -> Value:
+        key = key_of(alternative, m.heap)
         if key is None:
             m.heap.set_any(owner, default)
             return joined([items.any_value(m, owner), default])
@@ -226,14 +226,14 @@ def _setdefault(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | No
 def _dict_pop(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     default = arguments.get(1, "default")
 
-    def of(one: Const | Obj) -> Value:
-        key = key_of(one, m.heap)
+    def of(alternative: Const | Obj) -> Value:
+        key = key_of(alternative, m.heap)
         value = m.heap.get(owner, key) if key is not None else None
         if value is None:
             return open_key()
         if value.single is ABSENT:
             if default is None:
-                m.throw(m.exception("KeyError", [Value((one,))]))
+                m.throw(m.exception("KeyError", [Value((alternative,))]))
             return default
         m.heap.delete(owner, key)
         if not value.may_be_absent:
@@ -316,8 +316,8 @@ def _set_remove(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | No
 
 
 def _discarded(m: Machine, owner: Obj, arguments: Arguments, strictly: bool) -> Value:
-    one = arguments.positional[0].single
-    key = key_of(one, m.heap) if isinstance(one, (Const, Obj)) else None
+    alternative = arguments.positional[0].single
+    key = key_of(alternative, m.heap) if isinstance(alternative, (Const, Obj)) else None
     if key is None:
         m.may_throw("KeyError")
         m.heap.set_any(owner, Value((ABSENT,)))

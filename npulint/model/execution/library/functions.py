@@ -116,7 +116,7 @@ def _bool(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     if not arguments.positional:
         return FALSE
     given = arguments.positional[0]
-    return items.each(m, given, lambda one: truth_value(truth(m, Value((one,)))), lambda: EITHER)
+    return items.each(m, given, lambda alternative: truth_value(truth(m, Value((alternative,)))), lambda: EITHER)
 
 
 def _str(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -125,12 +125,19 @@ def _str(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     given = arguments.positional[0]
     if len(arguments.positional) > 1 or arguments.keywords:
         return unknown(given.reason, "str")
-    return items.each(m, given, lambda one: texts.shown(m, Value((one,))), lambda: unknown(given.reason, "str"))
+    return items.each(
+        m, given, lambda alternative: texts.shown(m, Value((alternative,))), lambda: unknown(given.reason, "str")
+    )
 
 
 def _repr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     given = _first(arguments)
-    return items.each(m, given, lambda one: texts.shown(m, Value((one,)), "repr"), lambda: unknown(given.reason, "str"))
+    return items.each(
+        m,
+        given,
+        lambda alternative: texts.shown(m, Value((alternative,)), "repr"),
+        lambda: unknown(given.reason, "str"),
+    )
 
 
 def _format(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -265,9 +272,9 @@ def _number_function(name: str) -> Function:
     def number(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         given = _first(arguments)
 
-        def of(one: Const | Obj) -> Value:
+        def of(alternative: Const | Obj) -> Value:
             return _plain(name, "number")(
-                m, Arguments([Value((one,)), *arguments.positional[1:]], arguments.keywords), site
+                m, Arguments([Value((alternative,)), *arguments.positional[1:]], arguments.keywords), site
             )
 
         def open_number() -> Value:
@@ -323,8 +330,8 @@ def _sorted(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 def _sortable(m: Machine, value: Value) -> Items:
     """The items of an iterable in any order."""
-    one = value.single
-    held = items.builtin_part(one) if isinstance(one, (Const, Obj)) else None
+    alternative = value.single
+    held = items.builtin_part(alternative) if isinstance(alternative, (Const, Obj)) else None
     if isinstance(held, Obj) and held.kind == "view" and held.data[1] == "keys":
         held = held.data[0]
     if isinstance(held, Obj) and held.kind in ("dict", "set"):
@@ -454,7 +461,7 @@ def _zip(m: Machine, name: str, arguments: Arguments, consume: Callable[[Value],
                 rest = (
                     [_next_or(m, other, end).single for other in sources[index + 1 :]] if is_strict is not False else []
                 )
-                if (is_strict is not False and values) or any(one is not end.single for one in rest):
+                if (is_strict is not False and values) or any(alternative is not end.single for alternative in rest):
                     if is_strict:
                         m.throw_new("ValueError", "zip() arguments have different lengths")
                     m.may_throw("ValueError")
@@ -562,8 +569,8 @@ def _isinstance(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value
     if kinds is None:
         return EITHER
 
-    def of(one: Const | Obj) -> Value:
-        return truth_value(_any([m.is_instance(one, kind) for kind in kinds]))
+    def of(alternative: Const | Obj) -> Value:
+        return truth_value(_any([m.is_instance(alternative, kind) for kind in kinds]))
 
     def hinted() -> Value:
         if not given.hint or given.hint == "number":
@@ -602,7 +609,7 @@ def _type(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     if len(arguments.positional) != 1:
         return m.unseen("type()", arguments.all())
     given = arguments.positional[0]
-    return items.each(m, given, lambda one: Value((m.type_of(one),)), lambda: unknown(given.reason))
+    return items.each(m, given, lambda alternative: Value((m.type_of(alternative),)), lambda: unknown(given.reason))
 
 
 def _callable(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -634,7 +641,7 @@ def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         return items.each(
             m,
             holder,
-            lambda one: with_default(one, str(name.value)),
+            lambda alternative: with_default(alternative, str(name.value)),
             lambda: attributes.get(m, holder.of(()), str(name.value)).joined(default),
         )
 

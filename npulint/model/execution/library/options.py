@@ -50,30 +50,30 @@ def _made(m: Machine, kind: str, name: str, arguments: Arguments, owner: Obj | N
     return made
 
 
-def set_parser_attribute(m: Machine, one: Obj, name: str, value: Value) -> None:
+def set_parser_attribute(m: Machine, obj: Obj, name: str, value: Value) -> None:
     """Setting an attribute of a parser or option may change what it does."""
     m.lost = m.lost or name in _METHODS
     if name not in ("description", "epilog", "help", "usage", "prog"):
-        m.unseen("", _with_owners(one))
+        m.unseen("", _with_owners(obj))
 
 
-def _with_owners(one: Obj) -> list[Value]:
+def _with_owners(obj: Obj) -> list[Value]:
     """A parser, group or option with those that it belongs to."""
     values: list[Value] = []
-    owner: Obj | None = one
+    owner: Obj | None = obj
     while owner is not None:
         values.append(Value((owner,)))
         owner = owner.data[2]
     return values
 
 
-def parser_attribute(m: Machine, one: Obj, name: str) -> Value:
+def parser_attribute(m: Machine, obj: Obj, name: str) -> Value:
     """The methods of a parser, a group of options or of subparsers."""
     if name not in _METHODS:
         if name not in ("prog", "description", "dest"):  # what is read may be changed
-            m.unseen("", _with_owners(one))
+            m.unseen("", _with_owners(obj))
         return UNKNOWN
-    return Value((m.heap.make("options_method", name, data=one),))
+    return Value((m.heap.make("options_method", name, data=obj),))
 
 
 _FOLLOWED: Final = frozenset(("add_argument", "set_defaults", "add_subparsers"))
@@ -99,11 +99,11 @@ def call_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | N
     return m.unseen(f"{name}()", arguments.all())
 
 
-def _added(m: Machine, one: Obj, name: str, arguments: Arguments) -> Value:
+def _added(m: Machine, obj: Obj, name: str, arguments: Arguments) -> Value:
     """Note a call that adds something to a parser or group."""
-    content = m.heap.items_of_key(one, _CALLS)
-    call = Value((_made(m, name, name, arguments, one),))
-    m.heap.put(one, _CALLS, Items(None) if content.items is None else Items((*content.items, call)))
+    content = m.heap.items_of_key(obj, _CALLS)
+    call = Value((_made(m, name, name, arguments, obj),))
+    m.heap.put(obj, _CALLS, Items(None) if content.items is None else Items((*content.items, call)))
     return call
 
 

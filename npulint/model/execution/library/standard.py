@@ -74,13 +74,13 @@ def _path_function(name: str, hint: str) -> Function:
     return call
 
 
-def _relative(m: Machine, one: Obj, arguments: Arguments) -> Value:
+def _relative(m: Machine, obj: Obj, arguments: Arguments) -> Value:
     """What ``os.path.relpath(path, start)`` gives."""
     given = arguments.get(1, "start")
     start = _working_folder(m, Arguments(), None) if given is None else path_objects.plain_path(given)
     folder = start.single
     is_path = isinstance(folder, Obj) and folder.kind == "path"
-    return paths.between(one, folder) if is_path else unknown("", "str")  # type: ignore[arg-type]
+    return paths.between(obj, folder) if is_path else unknown("", "str")  # type: ignore[arg-type]
 
 
 def _absolute(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -183,12 +183,16 @@ def _getter(kind: str) -> Function:
 
 def _copy(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     given = _first(arguments)
-    return items.each(m, given, lambda one: copied(m, one, False, {}), lambda: unknown(given.reason, given.hint))
+    return items.each(
+        m, given, lambda alternative: copied(m, alternative, False, {}), lambda: unknown(given.reason, given.hint)
+    )
 
 
 def _deepcopy(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     given = _first(arguments)
-    return items.each(m, given, lambda one: copied(m, one, True, {}), lambda: unknown(given.reason, given.hint))
+    return items.each(
+        m, given, lambda alternative: copied(m, alternative, True, {}), lambda: unknown(given.reason, given.hint)
+    )
 
 
 _NOT_COPIED: Final = frozenset(("symbol", "function", "class", "module"))
@@ -274,14 +278,14 @@ def _wraps(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return Value((m.heap.make("wraps", data=_first(arguments)),))
 
 
-def call_wraps(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def call_wraps(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``functools.wraps(f)(wrapper)`` gives."""
     wrapper = _first(arguments)
     inner = wrapper.single
     if isinstance(inner, Obj) and inner.kind == "function":
         for name in ("__name__", "__doc__", "__qualname__"):
-            m.heap.set(inner, name, m.attribute(one.data, name))
-        m.heap.set(inner, "__wrapped__", one.data)
+            m.heap.set(inner, name, m.attribute(obj.data, name))
+        m.heap.set(inner, "__wrapped__", obj.data)
     return wrapper
 
 
@@ -302,7 +306,7 @@ def _plain_number(value: object) -> object:
     return value
 
 
-def call_cached(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def call_cached(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a function gives that keeps its results by its arguments."""
     for value in arguments.all():
         items.refuse_unhashable(m, value)
@@ -314,17 +318,17 @@ def call_cached(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None
         objects = all(isinstance(alternative, Obj) for value in arguments.all() for alternative in value.alternatives)
         is_known = objects and not any(value.is_open for value in arguments.all())
         key = repr([value.alternatives for value in arguments.all()]) if is_known else ""
-    is_unsure = m.heap.get(one, "<unsure>").single is not ABSENT
-    kept = m.heap.get(one, f"kept {key}") if key else UNKNOWN
+    is_unsure = m.heap.get(obj, "<unsure>").single is not ABSENT
+    kept = m.heap.get(obj, f"kept {key}") if key else UNKNOWN
     if key and not kept.may_be_absent:
         return kept
     if not key or any(len(value.alternatives) != 1 for value in arguments.all()):
-        m.heap.set(one, "<unsure>", TRUE)  # which results are kept is not known any more
+        m.heap.set(obj, "<unsure>", TRUE)  # which results are kept is not known any more
     elif kept.single is ABSENT and not is_unsure:
-        result = m.call(one.data, arguments)
-        m.heap.set(one, f"kept {key}", result)
+        result = m.call(obj.data, arguments)
+        m.heap.set(obj, f"kept {key}", result)
         return result
-    return m.value_of_branches([lambda: m.call(one.data, arguments), lambda: UNKNOWN])
+    return m.value_of_branches([lambda: m.call(obj.data, arguments), lambda: UNKNOWN])
 
 
 def _cached_property(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -338,29 +342,29 @@ def _singledispatch(m: Machine, arguments: Arguments, site: ast.AST | None) -> V
     return Value((m.heap.make("dispatch", data=_first(arguments)),))
 
 
-def call_dispatch(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def call_dispatch(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a function gives that is chosen by the type of its first argument."""
 
     def of(given: Const | Obj) -> Value:
         for kind in m.mro(m.type_of(given)):
-            value = m.heap.get(one, kind)
+            value = m.heap.get(obj, kind)
             if value.single is not ABSENT:
                 return m.call(value.without(ABSENT), arguments)
-        return m.call(one.data, arguments)
+        return m.call(obj.data, arguments)
 
-    return items.each(m, _first(arguments), of, lambda: m.unseen("singledispatch()", [one.data, *arguments.all()]))
+    return items.each(m, _first(arguments), of, lambda: m.unseen("singledispatch()", [obj.data, *arguments.all()]))
 
 
-def dispatch_attribute(m: Machine, one: Obj, name: str) -> Value:
+def dispatch_attribute(m: Machine, obj: Obj, name: str) -> Value:
     """``f.register`` of a function that is chosen by type."""
     if name == "register":
-        return Value((m.heap.make("dispatch_register", data=one),))
-    return attributes.get(m, one.data, name)
+        return Value((m.heap.make("dispatch_register", data=obj),))
+    return attributes.get(m, obj.data, name)
 
 
-def call_dispatch_register(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def call_dispatch_register(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """``f.register(type)``, ``f.register(type, function)`` or ``@f.register`` of an annotated function."""
-    owner: Obj = one.data
+    owner: Obj = obj.data
     first = _first(arguments).single
     if isinstance(first, Obj) and first.kind in ("class", "symbol"):
         if len(arguments.positional) > 1:
@@ -379,9 +383,9 @@ def call_dispatch_register(m: Machine, one: Obj, arguments: Arguments, site: ast
     return _first(arguments)
 
 
-def call_dispatch_for(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def call_dispatch_for(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """The decorator that ``f.register(type)`` gives."""
-    owner, kind = one.data
+    owner, kind = obj.data
     m.heap.set(owner, kind, _first(arguments))
     return _first(arguments)
 
@@ -393,9 +397,9 @@ def _contextmanager(m: Machine, arguments: Arguments, site: ast.AST | None) -> V
     return Value((m.heap.make("contextmanager", data=_first(arguments)),))
 
 
-def call_contextmanager(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def call_contextmanager(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a function decorated with ``contextlib.contextmanager`` gives."""
-    generator = m.call(one.data, arguments).single
+    generator = m.call(obj.data, arguments).single
     if isinstance(generator, Obj) and generator.kind == "generator":
         return Value((m.heap.make("generator_context", data=generator),))
     return UNKNOWN
@@ -419,11 +423,11 @@ def _dataclass(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return Value((m.heap.make("dataclass", data=arguments),))
 
 
-def call_dataclass(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def call_dataclass(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """The decorator that ``dataclass(frozen=True)`` gives."""
     cls = _first(arguments).single
     if isinstance(cls, Obj) and cls.kind == "class":
-        records.make_dataclass(m, cls, one.data)
+        records.make_dataclass(m, cls, obj.data)
     return _first(arguments)
 
 

@@ -86,45 +86,45 @@ def script_of(path: str) -> str:
     return f"{match.group(1) if match else path}/set_env.sh"
 
 
-def _toolkit(one: Package, snapshot: Snapshot, places: Places) -> MachineToolkit:
+def _toolkit(package: Package, snapshot: Snapshot, places: Places) -> MachineToolkit:
     driver = snapshot.driver if snapshot.driver is not None and snapshot.driver.installed else None
-    fits = None if driver is None else compatible(driver.inner, driver.compatible, one.inner, one.compatible)
+    fits = None if driver is None else compatible(driver.inner, driver.compatible, package.inner, package.compatible)
     machine = snapshot.host.arch if snapshot.host else ""
     return MachineToolkit(
-        one.version or NONE,
+        package.version or NONE,
         places.path,
-        places.at("toolkits", one.version),
-        folder=one.path or NONE,
-        arch=one.arch or NONE,
-        arch_fits=flag(one.arch == machine if one.arch and machine else None),
+        places.at("toolkits", package.version),
+        folder=package.path or NONE,
+        arch=package.arch or NONE,
+        arch_fits=flag(package.arch == machine if package.arch and machine else None),
         machine=machine or NONE,
         chip=snapshot.chip or NONE,
-        kernels=", ".join(one.kernels or ()) or NONE,
-        kernels_fit=_kernels(one, snapshot.chip),
+        kernels=", ".join(package.kernels or ()) or NONE,
+        kernels_fit=_kernels(package, snapshot.chip),
         driver=driver.version if driver is not None and driver.version else NONE,
         driver_fits=flag(fits),
     )
 
 
-def _kernels(one: Package, wanted: str) -> Literal["yes", "no", "none", "unknown"]:
-    if one.kernels is None:
+def _kernels(package: Package, wanted: str) -> Literal["yes", "no", "none", "unknown"]:
+    if package.kernels is None:
         return "unknown"
-    if not one.kernels:
+    if not package.kernels:
         return "none"
     generation = chip(wanted)
     if not generation:
         return "unknown"
-    return "yes" if generation in {chip(name) for name in one.kernels} else "no"
+    return "yes" if generation in {chip(name) for name in package.kernels} else "no"
 
 
-def _mixed(environment: dict[str, str], one: Package | None) -> tuple[str, str]:
+def _mixed(environment: dict[str, str], package: Package | None) -> tuple[str, str]:
     """The first folder of another release that a variable names, and that variable."""
-    if one is None or not one.version:
+    if package is None or not package.version:
         return "", ""
     for variable in _SEARCHED:
         for folder in environment.get(variable, "").split(":"):
             match = _RELEASE.search(folder)
             release = (match.group(1) or match.group(2)) if match else ""
-            if release and ordered(release)[:2] != ordered(one.version)[:2]:
+            if release and ordered(release)[:2] != ordered(package.version)[:2]:
                 return variable, folder
     return "", ""

@@ -210,10 +210,10 @@ def _seconds(fact: Fact) -> float | None:
     return fact.iteration_us / 1e6 if isinstance(fact, IterationTimes) else None
 
 
-def _joined(found: Iterable[Recorded]) -> list[Recorded]:
+def _joined(recordeds: Iterable[Recorded]) -> list[Recorded]:
     """The series; event files of one folder (a run that was continued writes several) as one."""
     groups: dict[tuple[str, ...], list[Recorded]] = {}
-    for recorded in found:
+    for recorded in recordeds:
         name = posixpath.dirname(recorded.path) if recorded.form == "events" else recorded.path
         groups.setdefault((recorded.quantity, recorded.label, recorded.form, recorded.axis, name), []).append(recorded)
     return [_one(group) for group in groups.values()]
