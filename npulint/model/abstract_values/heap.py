@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from npulint.model.abstract_values.objects import EMPTY, ESCAPED, HAPPENED, ITEMS, LAYOUT, Items, Layout
 from npulint.model.abstract_values.store import Content, Store
-from npulint.model.abstract_values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Const, Obj, Value, const, joined
+from npulint.model.abstract_values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Const, Obj, Value, const
 
 Key = object
 """A key of a dict: what Python itself compares (a constant, a tuple of keys), or an `Obj` by identity."""
@@ -348,8 +348,3 @@ def value_of_key(key: Key, heap: Heap) -> Value:
     if isinstance(key, tuple):
         return heap.sequence("tuple", [value_of_key(part, heap) for part in key])
     return const(None if key is KeyNone else key)
-
-
-def all_joined(values: Sequence[Value]) -> Value:
-    """What any of them may be, without that one may be absent."""
-    return joined(values).without(ABSENT)

@@ -47,15 +47,6 @@ def is_exception(name: str) -> bool:
 # -- try
 
 
-class Caught:
-    """What left a part of the program: normally, or by exceptions; and where its function or loop is left."""
-
-    def __init__(self) -> None:
-        self.goes_on = False
-        self.raised: list[Outcome] = []
-        self.possible: set[str] = set()
-
-
 def guarded(m: Machine, work: Callable[[], object]) -> tuple[bool, list[Outcome]]:
     """Do something whose exceptions are caught. Whether it goes on normally, and the states with exceptions: those that
     were surely raised on their path, and one (of an unknown exception) for what may be raised anywhere."""

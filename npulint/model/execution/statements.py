@@ -12,7 +12,7 @@ from npulint.model.execution import classes, exceptions, items, modules, pattern
 from npulint.model.execution.assignments import assign, augment, delete
 from npulint.model.execution.calls import make_function
 from npulint.model.execution.loops import Turns, leave, repeat
-from npulint.model.execution.machine import Arguments, Dead, Frame, Loop, Machine
+from npulint.model.execution.machine import Arguments, Dead, Loop, Machine
 from npulint.model.execution.names import bind
 from npulint.model.execution.narrowing import assume
 from npulint.model.execution.truth import truth
@@ -140,14 +140,6 @@ def _turn(m: Machine, loop: Loop, body: Sequence[ast.stmt]) -> None:
     continues, loop.continues = loop.continues, []
     if continues or not goes_on:
         leave(m, continues, goes_on)
-
-
-def _in_frame(m: Machine, frame: Frame, work: Callable[[], None]) -> None:
-    current, m.frame = m.frame, frame
-    try:
-        work()
-    finally:
-        m.frame = current
 
 
 def _for(m: Machine, node: ast.For | ast.AsyncFor) -> None:

@@ -96,11 +96,6 @@ def may_say_device(value: Value, code: Code, depth: int = 4) -> bool:
     return False
 
 
-def names_cuda(value: Expr) -> bool:
-    """Whether an expression may name a CUDA device."""
-    return device_text(value).startswith("cuda")
-
-
 def is_device_name(name: str) -> bool:
     """Whether a name (``self.device``, ``map_location``) is customary for a device."""
     return _NAME.search(name) is not None

@@ -506,10 +506,6 @@ def _namespace(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return Value((made,))
 
 
-def _module_type(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    return _namespace(m, Arguments(), site)
-
-
 # -- collections and itertools
 
 
