@@ -19,7 +19,6 @@ from npulint.live.course import Course
 PARAMETERS, GRADIENTS, OPTIMIZER, ACTIVATIONS, OTHER = range(len(CLASSES))
 _MOST = 2_000_000  # events
 _POINTS = 240  # of the curve
-_Optimizer: Any = torch.optim.Optimizer
 
 
 class _Token:

@@ -27,8 +27,6 @@ from npulint.model.execution.names import bind, look_up
 from npulint.model.execution.narrowing import assume
 from npulint.model.execution.truth import is_equal, same, truth
 
-_BINARY_TYPES: Final = frozenset(("list", "tuple", "dict", "set"))
-
 
 def evaluate(m: Machine, node: ast.expr) -> Value:
     """The value of an expression in the current state. Raises `Dead` where it surely raises."""
