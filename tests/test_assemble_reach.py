@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from npulint.commands.build import assembled
-from npulint.model.running.reach import Reach, possible_calls, sure_calls
+from npulint.model.running.call_graph import possible_calls, sure_calls
+from npulint.model.running.reach import Reach
 from npulint.model.values.cursors import scope_at
 from tests.support import read_sources
 

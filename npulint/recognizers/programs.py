@@ -14,10 +14,10 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.data.training_arguments import framework_started_by
 from npulint.facts.code import Const, Ref
 from npulint.facts.model import Fact
-from npulint.model.code.call_graph import IMPORTED, STARTED, Place, Reached, home
 from npulint.model.code.index import FactTable, Index, table
 from npulint.model.code.module import Module
 from npulint.model.code.origin import Origin
+from npulint.model.code.reached import IMPORTED, STARTED, Place, Reached, home
 from npulint.model.programs.configured.targets import modules_of_configurations
 from npulint.model.programs.entry_scripts import EntryScripts, place_of
 from npulint.model.programs.environment_variables import EnvironmentVariable
@@ -25,9 +25,10 @@ from npulint.model.programs.program_fact import ProgramFact
 from npulint.model.programs.state import describe, is_of_adapter
 from npulint.model.programs.torch_state import megatron, state
 from npulint.model.running.adaptors import packages_under_adaptor
+from npulint.model.running.call_graph import possible_calls, sure_calls
 from npulint.model.running.code_facts import CodeFact
 from npulint.model.running.guards import alternatives, of_other_script, surely_runs
-from npulint.model.running.reach import HowReached, Reach, possible_calls, sure_calls
+from npulint.model.running.reach import HowReached, Reach
 from npulint.model.values.choices import IMPORTERS, imported_by_name
 from npulint.model.values.context import Context
 from npulint.model.values.cursors import call_at, scope_at

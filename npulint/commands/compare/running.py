@@ -9,9 +9,9 @@ from functools import cached_property, lru_cache
 from npulint.commands.training_config.program import TrainingConfig
 from npulint.commands.training_config.steps.model import MODULE, CodeStep
 from npulint.commands.training_config.tracer import Tracer
-from npulint.model.code.call_graph import Reached
 from npulint.model.code.mentions import names_mentioned
 from npulint.model.code.module import Module
+from npulint.model.code.reached import Reached
 from npulint.model.values.cursors import Scope, scope_at
 
 _LOOKING_UP = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars", "import_module", "__import__"))

@@ -17,8 +17,8 @@ from npulint.commands.training_config.steps.purposes import EVALUATING, METRIC, 
 from npulint.commands.training_config.steps.unused_constants import unread
 from npulint.core.lazy_regex import lazy_compile
 from npulint.data.recipe import is_half
-from npulint.model.code.call_graph import STARTED, Reached
-from npulint.model.code.call_graph import home as place_of
+from npulint.model.code.reached import STARTED, Reached
+from npulint.model.code.reached import home as place_of
 from npulint.model.running.surroundings import surroundings_of
 from npulint.model.values.context import Context
 from npulint.model.values.cursors import Scope, scope_at

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.model.code.call_graph import IMPORTED, STARTED, Place, home
 from npulint.model.code.index import FactTable
 from npulint.model.code.module import Module
+from npulint.model.code.reached import IMPORTED, STARTED, Place, home
+from npulint.model.running.call_graph import RUNNERS, sure_calls
 from npulint.model.running.code_facts import CodeFact
-from npulint.model.running.reach import RUNNERS, Reach, sure_calls
+from npulint.model.running.reach import Reach
 from npulint.model.values.context import Context
 
 _MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))

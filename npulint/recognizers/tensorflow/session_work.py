@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.attributes import Flag
-from npulint.model.code.call_graph import IMPORTED, STARTED, Place, home
 from npulint.model.code.module import Module
+from npulint.model.code.reached import IMPORTED, STARTED, Place, home
 from npulint.model.running.reach import reached_from
 from npulint.model.running.surroundings import surroundings_of
 from npulint.model.values.context import Context, once

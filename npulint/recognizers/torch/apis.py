@@ -10,8 +10,8 @@ from npulint.facts.attributes import attribute
 from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
+from npulint.model.running.call_graph import member_names
 from npulint.model.running.code_facts import CallFact, PlaceFact
-from npulint.model.running.reach import member_names
 from npulint.model.values.cursors import CallSite, Expr, Scope
 from npulint.model.values.walker import walker
 from npulint.recognizers.registry import recognizes, recognizes_in_modules

@@ -14,7 +14,7 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.discover.kinds import SourceFile, may_configure
 from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import Problem
-from npulint.model.code.call_graph import Reached, home
+from npulint.model.code.reached import Reached, home
 from npulint.model.launches.options import HOLDERS
 from npulint.model.launches.project_launches import Launch
 from npulint.model.programs.command_line import command_line

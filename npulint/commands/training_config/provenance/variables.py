@@ -12,8 +12,8 @@ from npulint.commands.training_config.provenance.passing import Passed
 from npulint.commands.training_config.provenance.plain import UNKNOWN, Found, joined
 from npulint.commands.training_config.provenance.written import spot
 from npulint.facts.model import Span
-from npulint.model.code.call_graph import Reached
-from npulint.model.code.call_graph import home as home_of
+from npulint.model.code.reached import Reached
+from npulint.model.code.reached import home as home_of
 from npulint.model.launches.options import HOLDERS
 from npulint.model.values.context import Context
 from npulint.model.values.cursors import AssignmentSite, Expr, Scope
