@@ -9,24 +9,33 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from npulint.facts.code import Value
+from npulint.facts.code import Scalar, Value
 from npulint.facts.values import PossibleValues
 from npulint.model.code.module import Module
 from npulint.model.values.syntax_nodes import SyntaxNodes
 from npulint.read.files import ReadableFiles
 
 if TYPE_CHECKING:
+    from npulint.model.abstract_values.value import Origin
     from npulint.model.code.project import Project
-    from npulint.model.execution.engine import Engine
+    from npulint.model.execution.probes import Observable, Shown
     from npulint.model.execution.sources import Sources
 
 _MOST_STEPS: Final = 30_000  # of one start
 _MOST_OF_ALL: Final = 60_000  # of all starts of a project
 _MOST_STARTS: Final = 8  # scripts that may reach one module
+_MOST_CODE: Final = 40_000  # bytes of all modules that a script may reach; more would need more steps
 _SCALARS: Final = (str, int, float, bool, type(None))
 _READING: Final = (ast.Subscript, ast.Call, ast.Attribute, ast.Name)
+
+
+class _Executed(NamedTuple):
+    """What an execution has shown: the values of what was watched, and the origins of literals."""
+
+    shown: Mapping[Observable, Shown]
+    literals: Mapping[ast.Constant, Origin | None]
 
 
 class Executions:
@@ -36,63 +45,63 @@ class Executions:
         self._project, self._readable = project, readable
         self._nodes = SyntaxNodes(project.root)
         self._steps_left = _MOST_OF_ALL
-        self._engines: dict[str, Engine | None] = {}
+        self._executions: dict[str, _Executed | None] = {}
 
     def values(self, module: Module, value: Value) -> PossibleValues | None:
         """The scalars that a value in the records of a module has in all executions; None where one of them is not
         followed to its end, or leaves it open, and where none reaches it."""
-        node, engines = self._node(module, value), self._reaching(module)
-        if node is None or engines is None:
+        executed = self._reaching(module)
+        node = None if executed is None else self._node(module, value)
+        if node is None or executed is None:
             return None
-        shown = [engine.probes.shown[node] for engine in engines if node in engine.probes.shown]
+        shown = [each.shown[node] for each in executed if node in each.shown]
         if not shown:
             return None
-        found: list[str | int | float | bool | None] = []
-        for each in shown:
-            if each.values is None:
+        scalars: list[Scalar] = []
+        for observed in shown:
+            if observed.values is None or not all(isinstance(value, _SCALARS) for value in observed.values):
                 return None
-            for one in each.values:
-                if not isinstance(one, _SCALARS):
-                    return None
-                if not any(one == other and type(one) is type(other) for other in found):
-                    found.append(one)
-        return PossibleValues(tuple(found), True)
+            for scalar in cast(list[Scalar], observed.values):
+                if not any(scalar == other and type(scalar) is type(other) for other in scalars):
+                    scalars.append(scalar)
+        return PossibleValues(tuple(scalars), True)
 
     def is_unread(self, module: Module, literal: Value) -> bool:
         """Whether all scripts that reach a literal keep it somewhere, but never read it from there: something else is
         written over it before."""
-        node, engines = self._node(module, literal), self._reaching(module)
-        if not isinstance(node, ast.Constant) or engines is None:
+        executed = self._reaching(module)
+        node = None if executed is None else self._node(module, literal)
+        if not isinstance(node, ast.Constant) or executed is None:
             return False
-        origins = [engine.literals[node].origin for engine in engines if node in engine.literals]
+        origins = [each.literals[node] for each in executed if node in each.literals]
         roots = [origin.root for origin in origins if origin is not None]
         return len(roots) == len(origins) > 0 and all(root.is_stored and not root.is_read for root in roots)
 
     def _node(self, module: Module, value: Value) -> ast.expr | None:
         return self._nodes.of(module, self._sources).get(id(value))
 
-    def _reaching(self, module: Module) -> Sequence[Engine] | None:
+    def _reaching(self, module: Module) -> Sequence[_Executed] | None:
         """The executions of all scripts that may reach a module; None if one was not followed to its end."""
         scripts = self._scripts.get(module.path, ())
         if not scripts or len(scripts) > _MOST_STARTS:
             return None
-        engines = [self._executed(script) for script in scripts]
-        whole = [engine for engine in engines if engine is not None]
-        return whole if len(whole) == len(engines) else None
+        executions = [self._executed(script) for script in scripts]
+        executed = [execution for execution in executions if execution is not None]
+        return executed if len(executed) == len(executions) else None
 
-    def _executed(self, script: str) -> Engine | None:
-        if script not in self._engines:
-            self._engines[script] = self._execution(script)
-        return self._engines[script]
+    def _executed(self, script: str) -> _Executed | None:
+        if script not in self._executions:
+            self._executions[script] = self._execution(script)
+        return self._executions[script]
 
-    def _execution(self, script: str) -> Engine | None:
+    def _execution(self, script: str) -> _Executed | None:
         from npulint.model.execution.deep_stack import in_deep_stack  # few projects ask
         from npulint.model.execution.reveal import executed
         from npulint.model.execution.starts import Start
 
         most = min(_MOST_STEPS, self._steps_left)
         path = self._nodes.below(script)
-        if most <= 0 or not path:
+        if most <= 0 or not path or sum(self._sizes.get(each, 0) for each in self._reached[script]) > _MOST_CODE:
             return None
         trees = [self._nodes.parsed(each, self._sources)[0] for each in self._reached[script]]
         watched = frozenset(
@@ -101,7 +110,13 @@ class Executions:
         start = Start(path, is_open=True)
         engine, reason = in_deep_stack(lambda: executed(self._sources, start, watched, most))
         self._steps_left -= engine.steps
-        return None if reason else engine
+        if reason:
+            return None
+        return _Executed(engine.probes.shown, {node: value.origin for node, value in engine.literals.items()})
+
+    @cached_property
+    def _sizes(self) -> Mapping[str, int]:
+        return {file.path: file.size for file in self._readable.files}
 
     @cached_property
     def _sources(self) -> Sources:
