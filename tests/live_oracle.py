@@ -107,7 +107,7 @@ def called(function: FunctionType, names: dict[str, Any]) -> None:
 
 def main(folder: str) -> None:
     importlib.import_module("torch_npu")
-    from npulint.fakes.torch import adapter
+    from npulint.fakes.torch import registered
 
     warnings.simplefilter("ignore")
 
@@ -118,7 +118,7 @@ def main(folder: str) -> None:
     for one in sorted(Path(folder).iterdir()):
         if list(one.glob("*.py")):
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                run(one, adapter.kernels())
+                run(one, registered.kernels())
             torch.set_default_dtype(torch.float32)
             torch.set_default_device(None)
             torch.set_grad_enabled(True)

@@ -16,29 +16,28 @@ from npulint.fakes.torch import (
     contrib,
     functions,
     hccl,
+    joining,
     known_names,
     members,
     optim,
     profiler,
     recording,
+    registered,
     storages,
     transfer,
     unnumbered,
-    workers,
 )
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
 from npulint.live.torch.kernels import Kernels
 from npulint.live.torch.recorder import Recorder
 
-_running: list[tuple[Registration, Kernels]] = []
-
 
 def install(name: str) -> None:
     """Make the module `name`, which is being imported, a fake torch_npu."""
     package = sys.modules[name]
     vars(package)[device.FAKE] = True
-    first = not _running
+    first = not registered.is_registered()
     if first:
         _open()
     npu = vars(torch)[device.NAME]
@@ -55,7 +54,7 @@ def install(name: str) -> None:
         setattr(vars(package)["contrib"], part, _made(f"{name}.contrib.{part}", contrib.members()))
     sys.meta_path.insert(0, _Transfer(name))
     if first:
-        workers.join()
+        joining.join()
 
 
 def _open() -> None:
@@ -68,7 +67,7 @@ def _open() -> None:
     device.numbers.count = max(_number(DEVICES), _number("LOCAL_WORLD_SIZE"))
     device.follow(recorder.ledger)
     running = Kernels(recorder)
-    _running.append((Registration(running, release), running))
+    registered.keep(Registration(running, release), running)
     inner: Any = torch._C
     inner._set_multithreading_enabled(False)
     npu = members.make()
@@ -84,16 +83,6 @@ def _number(variable: str) -> int:
     """The number in a variable of the environment, at least 1."""
     value = os.environ.get(variable, "")
     return max(1, int(value)) if value.isdigit() else 1
-
-
-def kernels() -> Kernels:
-    """The kernels of the device. Raises `IndexError` before the fake is installed."""
-    return _running[0][1]
-
-
-def recorder() -> Recorder:
-    """The recorder of the device, which is paused."""
-    return kernels().recorder
 
 
 def _module(name: str, module: types.ModuleType) -> None:

@@ -19,7 +19,7 @@ import msgspec
 import torch  # before the rest: it loads the fake torch_npu, which these modules belong to
 
 from npulint.fakes.orders import ENDED, ORDER, RECORD, RECORDING, Ended, Order
-from npulint.fakes.torch import digests, hccl, workers
+from npulint.fakes.torch import digests, hccl, registered, workers
 from npulint.fakes.torch.errors import NotSimulated
 from npulint.fakes.torch.reached import ReachedLines
 from npulint.fakes.torch.standing import Standing, main_stack
@@ -43,12 +43,10 @@ class Trial:
     """A process that runs a program, or a part of one, until `finish`."""
 
     def __init__(self, standing: Standing, order: Order) -> None:
-        from npulint.fakes.torch import adapter
-
         self.standing = standing
         self.order = order
-        self._recorder = adapter.recorder()
-        self._kernels = adapter.kernels()
+        self._recorder = registered.recorder()
+        self._kernels = registered.kernels()
         self._lines = ReachedLines()
         self._reset()
 
