@@ -59,10 +59,8 @@ class Evaluator(msgspec.Struct, frozen=True):
     ) -> RawResults:
         """The raw results of loaded files, from the cache if possible; else `read` returns their facts. `advance` is
         called for results from the cache."""
-        by_path = {(loaded_file.file.path, loaded_file.file.kind): loaded_file for loaded_file in loaded}
-        readable = ReadableFiles(
-            [loaded_file.file for loaded_file in loaded], lambda file: by_path[file.path, file.kind]
-        )
+        by_file = {(file.file.path, file.file.kind): file for file in loaded}
+        readable = ReadableFiles([file.file for file in loaded], lambda file: by_file[file.path, file.kind])
         return self._results(root, loaded, read, readable, advance)
 
     def _results(
@@ -86,9 +84,8 @@ class Evaluator(msgspec.Struct, frozen=True):
         return results
 
     def _evaluate(self, root: str, files: Sequence[FileFacts], readable: ReadableFiles) -> RawResults:
-        from npulint.commands.check.project_runner import (
-            evaluate_project,  # a run whose results are all in the cache needs none of it
-        )
+        # a run whose results are all in the cache needs none of it
+        from npulint.commands.check.project_runner import evaluate_project
 
         results = evaluate_project(root, files, self.catalogue, self.settings, readable)
         self.evaluated(len(files))

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ast
 import posixpath
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from npulint.core.budget import reserve
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import Problem
-from npulint.model.execution.project_files import NotRead
+from npulint.model.execution.project_files import NotRead, parsed_text
 from npulint.model.execution.sources import Sources
 from npulint.read.files import LoadedFile
-from npulint.read.python.size import memory_of_tree
 from npulint.read.source import decode
 
 _KINDS: Final = ("python", "data", "configuration", "mixlist")
@@ -68,10 +65,7 @@ class CheckedFiles(Sources):
         text = self.content(path)
         if text is None:
             return None
-        reserve(memory_of_tree(text))
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return ast.parse(text)
+            return parsed_text(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None

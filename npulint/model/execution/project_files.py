@@ -176,7 +176,7 @@ class ProjectFiles(Sources):
         problem = None if text is not None else self.problems.get(shown(path), Problem(shown(path), "other"))
         if text is not None:
             try:
-                return within(GENEROUS.of_file(len(text)), lambda: _parsed(text))
+                return within(GENEROUS.of_file(len(text)), lambda: parsed_text(text))
             except SyntaxError as error:
                 problem = _of_syntax(error, path, text)
             except (RecursionError, MemoryError):
@@ -205,7 +205,8 @@ class ProjectFiles(Sources):
         return any(entry.endswith(".py") for entry in entries)
 
 
-def _parsed(text: str) -> ast.Module:
+def parsed_text(text: str) -> ast.Module:
+    """The syntax tree of a text. Raises what `ast.parse` raises, and `BudgetError` where it would take too much."""
     reserve(memory_of_tree(text))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

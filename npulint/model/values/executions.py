@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from npulint.facts.code import Scalar, Value
-from npulint.facts.values import PossibleValues
+from npulint.facts.values import PossibleValues, merge
 from npulint.model.code.module import Module
 from npulint.model.values.syntax_nodes import SyntaxNodes
 from npulint.read.files import ReadableFiles
@@ -57,14 +57,12 @@ class Executions:
         shown = [each.shown[node] for each in executed if node in each.shown]
         if not shown:
             return None
-        scalars: list[Scalar] = []
+        scalars: list[PossibleValues] = []
         for observed in shown:
-            if observed.values is None or not all(isinstance(value, _SCALARS) for value in observed.values):
+            if observed.values is None or not all(isinstance(scalar, _SCALARS) for scalar in observed.values):
                 return None
-            for scalar in cast(list[Scalar], observed.values):
-                if not any(scalar == other and type(scalar) is type(other) for other in scalars):
-                    scalars.append(scalar)
-        return PossibleValues(tuple(scalars), True)
+            scalars += [PossibleValues((scalar,), True) for scalar in cast(list[Scalar], observed.values)]
+        return merge(scalars)
 
     def is_unread(self, module: Module, literal: Value) -> bool:
         """Whether all scripts that reach a literal keep it somewhere, but never read it from there: something else is
@@ -104,9 +102,8 @@ class Executions:
         if most <= 0 or not path or sum(self._sizes.get(each, 0) for each in self._reached[script]) > _MOST_CODE:
             return None
         trees = [self._nodes.parsed(each, self._sources)[0] for each in self._reached[script]]
-        watched = frozenset(
-            node for tree in trees if tree is not None for node in ast.walk(tree) if isinstance(node, _READING)
-        )
+        nodes = (node for tree in trees if tree is not None for node in ast.walk(tree))
+        watched = frozenset(node for node in nodes if isinstance(node, _READING))
         start = Start(path, is_open=True)
         engine, reason = in_deep_stack(lambda: executed(self._sources, start, watched, most))
         self._steps_left -= engine.steps
@@ -131,7 +128,7 @@ class Executions:
         reached: dict[str, Sequence[str]] = {}
         for module in self._project.modules.values():
             if module.main_guards or module.path not in self._project.imported_paths:
-                reached[module.path] = (module.path, *self._project.reached_from(module.path))
+                reached[module.path] = self._project.reached_from(module.path)
         return reached
 
     @cached_property
@@ -139,6 +136,6 @@ class Executions:
         """By module, the scripts that may reach it."""
         scripts: dict[str, list[str]] = {}
         for script, paths in self._reached.items():
-            for path in dict.fromkeys(paths):
+            for path in paths:
                 scripts.setdefault(path, []).append(script)
         return scripts

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from npulint.model.code.module import Module
 from npulint.read.python.alignment import nodes_of
 
-
-class SyntaxSources(Protocol):
-    """The Python files of a project, by path below its root."""
-
-    def content(self, path: str) -> str | None:
-        """The text of a file; None if there is none."""
-
-    def tree(self, path: str) -> ast.Module | None:
-        """The syntax tree of a Python file; None if Python refuses it. May raise for one that is not understood."""
-
-    def exists(self, path: str) -> bool:
-        """Whether there is such a file."""
+if TYPE_CHECKING:
+    from npulint.model.execution.sources import Sources
 
 
 class SyntaxNodes:
@@ -40,7 +30,7 @@ class SyntaxNodes:
         """A path below the root as findings show it."""
         return posixpath.join(self.root, path)
 
-    def of(self, module: Module, sources: SyntaxSources) -> dict[int, ast.expr]:
+    def of(self, module: Module, sources: Sources) -> dict[int, ast.expr]:
         """The expression nodes of the values in the records of a module, by the identity of the value; empty for a
         file that is not there."""
         nodes = self._nodes.get(module.path)
@@ -49,7 +39,7 @@ class SyntaxNodes:
             nodes = self._nodes[module.path] = {} if tree is None else nodes_of(module.code, tree, text)
         return nodes
 
-    def parsed(self, shown_path: str, sources: SyntaxSources) -> tuple[ast.Module | None, str]:
+    def parsed(self, shown_path: str, sources: Sources) -> tuple[ast.Module | None, str]:
         """The syntax tree of a file, and its text."""
         path = self.below(shown_path)
         if not path or not sources.exists(path):

@@ -118,15 +118,16 @@ class CudaText(CudaUse, kw_only=True):
         bind, executions = self.assignment, self.scope.context.executions
         if bind is None or executions is None:
             return False
-        value, module, texts = bind.value, self.scope.module, [bind.value]
-        if value.is_dict:
-            texts = [entry for key, entry in value.entries if device_text(entry)]
-            keys = [key.literal for key, entry in value.entries if key is not None and device_text(entry)]
-            if not all(is_changed(bind.scope.context, module, bind.scope.block, bind.target, key) for key in keys):
-                return False
-        elif not module.is_assigned_again(bind.record):
-            return False
-        return all(executions.is_unread(module, text.value) for text in texts)
+        module = self.scope.module
+        if not bind.value.is_dict:
+            return module.is_assigned_again(bind.record) and executions.is_unread(module, bind.value.value)
+        entries = [(key, entry) for key, entry in bind.value.entries if device_text(entry)]
+        return bool(entries) and all(
+            key is not None
+            and is_changed(self.scope.context, module, bind.scope.block, bind.target, key.literal)
+            and executions.is_unread(module, entry.value)
+            for key, entry in entries
+        )
 
     @property
     def run_by(self) -> Scope:
