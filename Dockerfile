@@ -8,7 +8,7 @@ COPY checks checks
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /dist . \
     && python -m venv --without-pip /opt/npulint \
     && pip --python /opt/npulint install --no-cache-dir --only-binary=:all: /dist/*.whl \
-    && /opt/npulint/bin/python -m npulint.judge.catalogue.compiled \
+    && /opt/npulint/bin/python -m npulint.judge.catalogue.load \
         /opt/npulint/lib/python3.12/site-packages/npulint/checks/catalogue.msgpack
 
 FROM python:3.12-slim-bookworm

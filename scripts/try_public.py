@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from npulint.fakes.torch.digest_lines import Digest
+from npulint.fakes.torch.digests import Digest
 from scripts.trying.checkouts import placed
 from scripts.trying.programs import Program, programs
 from scripts.trying.runs import Run, as_it_is, called, under_try

@@ -14,7 +14,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from npulint.judge.catalogue import collect, compiled, load, messages
+from npulint.judge.catalogue import collect, load, messages
 from npulint.judge.catalogue.schema import parse_check
 from scripts.measured_tests import limits
 from tests import fix_checks
@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     patch.setattr(messages, "parse_table", functools.lru_cache(maxsize=256)(messages.parse_table))
     collected = functools.lru_cache(maxsize=64)(load._collect)
     patch.setattr(load, "_collect", lambda files: collected(tuple(files)))
-    patch.setattr(compiled, "decode", functools.lru_cache(maxsize=16)(compiled.decode))
+    patch.setattr(load, "decode", functools.lru_cache(maxsize=16)(load.decode))
     config.add_cleanup(patch.undo)
     config.add_cleanup(functools.partial(shutil.rmtree, fix_checks.FOLDER, ignore_errors=True))
 

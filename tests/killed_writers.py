@@ -32,7 +32,7 @@ from npulint.core.atomic_files import is_temporary
 from npulint.core.cache import FORMAT, open_cache
 from npulint.core.texts import count
 from npulint.hosts.cli import main as cli
-from npulint.judge.catalogue import compiled, load
+from npulint.judge.catalogue import load
 from npulint.judge.catalogue.sources import builtin_directory
 from tests.killed_runs import Command, Ended
 from tests.port_samples import DDP, PLAIN
@@ -195,7 +195,7 @@ class Caching(Writer):
         super().__init__(folder)
         (self.folder / "cache").mkdir(mode=0o700)
         open_cache(True, str(self.folder / "cache")).put_many(self.stored)
-        name = os.path.basename(compiled.cache_path([builtin_directory()]) or "")
+        name = os.path.basename(load.cache_path([builtin_directory()]) or "")
         old = {self.database: (self.folder / self.database).read_bytes(), f"cache/{name}": b"old"}
         self.starts = (self.sources, {**self.sources, **old})
 
@@ -335,7 +335,7 @@ def main(words: list[str]) -> None:
     catalogue = load.load_catalogue()
     load._collect = lambda files: catalogue
     budget._IDLE = 0
-    compiled.decode = functools.lru_cache(maxsize=4)(compiled.decode)
+    load.decode = functools.lru_cache(maxsize=4)(load.decode)
     tallies = []
     for name in names:
         writer = WRITERS[name](folder)

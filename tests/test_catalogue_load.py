@@ -15,7 +15,7 @@ import pytest
 from npulint.core.cache_folder import cache_folder
 from npulint.core.check_problems import CatalogueError
 from npulint.core.errors import NpulintError
-from npulint.judge.catalogue import collect, compiled, load, scaffold, sources
+from npulint.judge.catalogue import collect, load, scaffold, sources
 from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.catalogue.load import load_catalogue, load_files
 from tests.catalogue_samples import sample, write
@@ -191,7 +191,7 @@ def test_the_digest_follows_the_content_only(checks: Path) -> None:
         pytest.param(lambda data: data[:-1], id="a file cut short"),
         pytest.param(lambda data: data[: data.index(b"\n")], id="only the header"),
         pytest.param(lambda data: data.replace(b"tensorflow", b"tensorfloW"), id="a changed letter"),
-        pytest.param(lambda data: data.replace(compiled._MAGIC, b"npulint-catalogue-0"), id="another format"),
+        pytest.param(lambda data: data.replace(load._MAGIC, b"npulint-catalogue-0"), id="another format"),
         pytest.param(lambda data: b"\x00" * len(data), id="zeros"),
         pytest.param(lambda data: data + b"x", id="something behind"),
     ],
@@ -217,9 +217,9 @@ def test_a_body_of_another_shape_is_a_miss() -> None:
     for body in (b"", b"\x90", b"\x81\xa6checks\x01", b"\x91" * 100_000):
         for parts in ((body, b""), (body, body)):
             sums = b" ".join(b"%08x %d" % (zlib.crc32(part), len(part)) for part in parts)
-            header = b"%s key %s\n" % (compiled._MAGIC, sums)
-            assert compiled.decode(header + b"".join(parts), "key") is None
-            assert compiled.decode(header + b"".join(parts), "key", whole=False) is None
+            header = b"%s key %s\n" % (load._MAGIC, sums)
+            assert load.decode(header + b"".join(parts), "key") is None
+            assert load.decode(header + b"".join(parts), "key", whole=False) is None
 
 
 def test_without_a_place_for_the_cache_all_works(checks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_without_a_place_for_the_cache_all_works(checks: Path, monkeypatch: pyte
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", "relative")
     monkeypatch.setattr(sys, "platform", "linux")
-    assert compiled.cache_path(["x"]) is None
+    assert load.cache_path(["x"]) is None
     assert names() == ["first"]
 
 
@@ -286,7 +286,7 @@ def test_links_that_others_have_planted_are_not_followed(checks: Path, cache: Pa
 def test_a_shipped_compiled_file_is_used_whatever_the_times(checks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = sources.list_files([str(checks)])
     expected = load_catalogue(use_cache=False)
-    shipped = compiled.encode(expected, compiled.shipped_key(files))
+    shipped = load.encode(expected, load.shipped_key(files))
     (checks / sources.PRECOMPILED).write_bytes(shipped)
     os.utime(checks / "tensorflow" / "first.yaml", ns=(1, 1))
     forbid_parsing(monkeypatch)
@@ -327,16 +327,16 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 def test_the_module_writes_the_compiled_catalogue(tmp_path: Path) -> None:
     destination = tmp_path / "catalogue.msgpack"
-    result = run("-m", "npulint.judge.catalogue.compiled", str(destination))
+    result = run("-m", "npulint.judge.catalogue.load", str(destination))
     assert (result.returncode, result.stderr) == (0, "")
-    key = compiled.shipped_key(sources.list_files([sources.builtin_directory()]))
-    assert compiled.decode(destination.read_bytes(), key) == load_catalogue(use_cache=False)
+    key = load.shipped_key(sources.list_files([sources.builtin_directory()]))
+    assert load.decode(destination.read_bytes(), key) == load_catalogue(use_cache=False)
 
 
 @pytest.mark.slow
 def test_the_module_explains_wrong_use(tmp_path: Path) -> None:
-    assert run("-m", "npulint.judge.catalogue.compiled").returncode == 2
-    result = run("-m", "npulint.judge.catalogue.compiled", str(tmp_path / "no" / "folder"))
+    assert run("-m", "npulint.judge.catalogue.load").returncode == 2
+    result = run("-m", "npulint.judge.catalogue.load", str(tmp_path / "no" / "folder"))
     assert result.returncode == 2
     assert "No such file" in result.stderr
 
@@ -357,10 +357,10 @@ def test_the_destination_of_the_compiled_catalogue(
     monkeypatch.setattr(sources, "builtin_directory", lambda: str(checks))
     if kind == "a file":
         destination = tmp_path / "catalogue.msgpack"
-        assert compiled.main([str(destination)]) == 0
+        assert load.main([str(destination)]) == 0
         assert destination.stat().st_size > 100
     else:
-        assert compiled.main([str(tmp_path)]) == 2
+        assert load.main([str(tmp_path)]) == 2
         assert "Is a directory" in capsys.readouterr().err
     assert list(tmp_path.glob("**/*.tmp")) == []
 
@@ -370,10 +370,10 @@ def test_a_broken_catalogue_is_not_compiled(
 ) -> None:
     monkeypatch.setattr(sources, "builtin_directory", lambda: str(checks))
     write(checks, "tensorflow/second.yaml", "x: 1\nx: 2\n")
-    assert compiled.main([str(tmp_path / "out")]) == 2
+    assert load.main([str(tmp_path / "out")]) == 2
     assert "second.yaml:2:1: 'x' is given twice" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-    assert compiled.main([]) == 2
+    assert load.main([]) == 2
 
 
 def test_the_built_in_checks_lie_in_the_package_or_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

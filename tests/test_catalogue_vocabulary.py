@@ -11,8 +11,8 @@ import pytest
 
 from npulint.facts.kinds import FACT_CLASSES
 from npulint.graphs.facts.graph_fact import GraphFact
-from npulint.judge.catalogue.conditions import OPERATORS, STATES
 from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.catalogue.queries import OPERATORS, STATES
 from npulint.judge.catalogue.vocabulary import fact_kinds
 from npulint.judge.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS
 from scripts.fact_pages import page

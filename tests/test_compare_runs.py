@@ -22,7 +22,7 @@ from npulint.hosts.cli.main import main
 from npulint.judge.findings import Comparison, RunResult
 from npulint.report.compared.runs_markdown import run_parts
 from npulint.report.document.markdown import Writer
-from npulint.runs.compare.symptoms import compared_runs
+from npulint.runs.compare.compare_runs import compared_runs
 from npulint.runs.read.recorded.values import QUANTITIES, Recorded
 from tests.html_support import EVIL, page, text_of, tree, with_class
 from tests.test_report_html_browser import DESKTOP, OVERFLOW, PHONE, Open

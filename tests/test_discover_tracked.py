@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from npulint.discover import DiscoverOptions, discover
-from npulint.discover.git_index import tracked_paths
+from npulint.discover.tracked import tracked_paths
 from tests.git_support import commit, git
 
 pytestmark = pytest.mark.slow

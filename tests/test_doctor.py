@@ -11,10 +11,9 @@ import pytest
 
 from npulint.core.errors import NpulintError
 from npulint.doctor.compare import differences
-from npulint.doctor.devices import parsed
 from npulint.doctor.judge import judge
 from npulint.doctor.machine import Machine, Ran, run_command
-from npulint.doctor.take import take
+from npulint.doctor.take import parsed, take
 from npulint.hosts.cli.main import main
 from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.catalogue.load import load_catalogue

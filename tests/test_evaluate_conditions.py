@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
 from npulint.judge.evaluate import conditions
+from npulint.judge.evaluate.checks import key, within
 from npulint.judge.evaluate.patterns import last_segment, matches
-from npulint.judge.evaluate.versions import key, within
 
 _ONE = PossibleValues((3,), True)
 _TWO = PossibleValues((3, 4), True)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from npulint.commands.compare.compare_command import items_of
 from npulint.commands.compare.evidence import evidence
 from npulint.commands.compare.facts import difference_facts, part_facts
-from npulint.commands.compare.rows import items_of
 from npulint.commands.examples import check_sources
 from npulint.facts.comparison.difference import Difference, SideValue
 from npulint.facts.model import Fact, Span

@@ -6,7 +6,7 @@ import pytest
 
 from npulint.commands.check.fix_command import fix_texts
 from npulint.facts.model import Span
-from npulint.fix.blanks import closed_up
+from npulint.fix.edits import closed_up
 from npulint.fix.model import Text
 from npulint.fix.python.device_checks import without_unread
 from npulint.fix.python.tree import Tree

@@ -18,9 +18,9 @@ from npulint.graphs.facts.graph_programs import graph_facts
 from npulint.graphs.facts.target import Target
 from npulint.graphs.read import read_graph
 from npulint.graphs.read.protobuf import limits
+from npulint.graphs.read.torch.exported import outputs
 from npulint.graphs.read.torch.schema import BackwardSignature, Signature
 from npulint.graphs.read.torch.script.expression import ExpressionScan
-from npulint.graphs.read.torch.signature import outputs
 from npulint.judge.result_cache import cached_facts
 from npulint.model.code.project import Project
 from npulint.model.values.context import Context

@@ -13,7 +13,7 @@ from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact
 from npulint.graphs.facts.graph_programs import graph_facts
 from npulint.graphs.facts.target import Target
-from npulint.graphs.facts.tensorflow.interfaces import interfaces
+from npulint.graphs.facts.tensorflow.where import interfaces
 from npulint.model.code.project import Project
 from npulint.model.values.context import Context
 

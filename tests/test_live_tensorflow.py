@@ -16,9 +16,8 @@ from npulint.commands.check.pipeline import facts_of
 from npulint.facts.graph import NodeFrame
 from npulint.judge.summaries.step_summary import StepOperator
 from npulint.live import LiveResult, check_tensorflow
-from npulint.live.tensorflow.building import built
+from npulint.live.tensorflow.check import KINDS, built, kind_of
 from npulint.live.tensorflow.gradients import forward_names, gradient_frames
-from npulint.live.tensorflow.kinds import KINDS, kind_of
 from tests.live_support import framework, line_of, loaded, quiet
 from tests.project_support import Project
 

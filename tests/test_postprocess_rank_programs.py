@@ -7,7 +7,7 @@ import random
 import pytest
 
 from npulint.judge.findings import ProgramSummary
-from npulint.judge.postprocess.rank_programs import ranked
+from npulint.judge.postprocess.passes import ranked
 from npulint.read.console_scripts import console_scripts
 from tests.project_support import Project
 

@@ -12,7 +12,7 @@ from npulint.facts.model import Fact
 from npulint.read.chip_names import CannPackage, cann_packages
 from npulint.read.configuration import read_configuration
 from npulint.read.containers.facts import GpuRequest, StartedContainer
-from npulint.read.image_steps import ImageStep, image_steps
+from npulint.read.dockerfile import ImageStep, image_steps
 from npulint.read.shell_script import read_shell
 from npulint.read.source import DecodedSource, decode
 from tests.project_support import Project

@@ -21,8 +21,8 @@ from npulint.facts.graph import Graph, NodeFrame
 from npulint.facts.model import Problem
 from npulint.graphs.read import read_graph
 from npulint.graphs.read.torch.frames import frames
+from npulint.graphs.read.torch.nodes import readable
 from npulint.graphs.read.torch.script.ranges import Ranges
-from npulint.graphs.read.torch.symbols import readable
 
 REASONS = {"not-a-graph", "graph-damaged", "graph-too-large", "graph-pickled", "graph-compiled", "unreadable"}
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

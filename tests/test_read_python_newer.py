@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from npulint.read.python import read_python
-from npulint.read.python.newer import older
+from npulint.read.python.parse import older
 
 _REWRITTEN = {
     "an alias": ("type Row = list[int]\n", "Row      = list[int]\n"),

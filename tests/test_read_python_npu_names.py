@@ -1,4 +1,4 @@
-"""Tests of `npulint.read.python.npu_names` and of the names in values."""
+"""Tests of `npulint.read.python.parse` and of the names in values."""
 
 import ast
 
@@ -6,7 +6,7 @@ import pytest
 
 from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table
 from npulint.facts.walk import names_in, nested
-from npulint.read.python.npu_names import names_npu
+from npulint.read.python.parse import names_npu
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from npulint.facts.model import Problem
 from npulint.hosts.server.diagnostics import Abilities, diagnostic
-from npulint.hosts.server.hover import as_markdown
 from npulint.hosts.server.positions import TextPositions
+from npulint.hosts.server.requests import as_markdown
 from npulint.judge.findings import Fix, Related, RunResult, SuppressedFinding
 from npulint.judge.settings import FORMATS
 from npulint.report.view import ReportView, render

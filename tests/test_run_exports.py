@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from npulint.commands.check.pipeline import run
 from npulint.facts.model import Fact
 from npulint.judge.settings import Settings
-from npulint.runs.facts.covered import with_covered
 from npulint.runs.facts.exports import newest
+from npulint.runs.facts.run_program import with_covered
 from npulint.runs.read import read_artifact
 from tests.fact_support import attrs_of, check_declared
 

@@ -11,8 +11,7 @@ from npulint.commands.check.pipeline import facts_of, run
 from npulint.facts.model import Fact, Span
 from npulint.judge.catalogue.vocabulary import fact_kinds
 from npulint.judge.settings import Settings
-from npulint.runs.facts.cores import with_cores
-from npulint.runs.facts.covered import with_covered
+from npulint.runs.facts.run_program import with_cores, with_covered
 from npulint.runs.read import read_artifact
 from npulint.runs.read.environment import ProfiledDevice
 from npulint.runs.read.families import Families, family_of

@@ -10,8 +10,7 @@ from npulint.commands.build import assembled
 from npulint.discover.kinds import SourceFile
 from npulint.model.values.context import Context
 from npulint.read.files import LoadedFile, read
-from npulint.runs.facts.names import Names
-from npulint.runs.facts.periods import periodic
+from npulint.runs.facts.origins import Names, periodic
 
 CODE = """import tensorflow as tf
 

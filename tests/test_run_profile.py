@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from npulint.discover.artifacts import form_of_text
 from npulint.facts.model import Fact, Span
-from npulint.runs.facts.shares import with_step_shares
+from npulint.runs.facts.run_program import with_step_shares
 from npulint.runs.read import communication, environment, interfaces, python_lines, statistics, steps, training_trace
 from npulint.runs.read.frames import user_frame
 from npulint.runs.read.quantities import Values, nanoseconds, number, share

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.facts.model import Fact
-from npulint.runs.read import trace, trace_events
+from npulint.runs.read import trace
 from npulint.runs.read.rows import Seen
-from npulint.runs.read.trace_calls import Calls
+from npulint.runs.read.trace_state import Calls
 from tests.fact_support import attrs_of, check_declared
 
 FORWARD, BACKWARD, DEVICE = 10, 11, 2
@@ -149,7 +149,7 @@ def told(facts: list[Fact]) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize("chunk", [1, 7, 100, 1 << 20])
 def test_the_form_of_the_file_does_not_matter(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = told(read(json.dumps(EVENTS))[0])
-    monkeypatch.setattr(trace_events, "_CHUNK", chunk)
+    monkeypatch.setattr(trace, "_CHUNK", chunk)
     others = {"otherData": {"é": [1, 2]}, "traceEvents": EVENTS, "displayTimeUnit": "ms"}
     for text in (json.dumps(EVENTS), "\ufeff" + json.dumps(EVENTS, indent=2), json.dumps(others, ensure_ascii=False)):
         assert told(read(text)[0]) == expected

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from npulint.runs.read.series.stamps import stamp_of
+from npulint.runs.read.series.watcher import stamp_of
 from tests.test_series_times import facts_of, told
 
 START = datetime(2023, 12, 31, 23, 58, 30)

@@ -11,7 +11,7 @@ from lsprotocol import types as lsp
 from npulint.core.texts import say
 from npulint.facts.model import Span
 from npulint.hosts.server.actions import edit_in_words
-from npulint.hosts.server.completion import completions, known_checks, listed_names
+from npulint.hosts.server.features import completions, known_checks, listed_names
 from npulint.judge.findings import Edit
 from tests.server_support import editing
 from tests.surface_support import finding

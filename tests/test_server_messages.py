@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from npulint.hosts.server import messages
-from npulint.hosts.server.messages import BrokenHeaderError, MalformedMessageError, MessageReader, length_of, message_in
+from npulint.hosts.server import serving
+from npulint.hosts.server.serving import BrokenHeaderError, MalformedMessageError, MessageReader, length_of, message_in
 from tests.test_server_trouble import answers, message
 
 ROOT = Path(__file__).parent.parent
@@ -164,7 +164,7 @@ def test_memory_is_used_only_for_what_arrives() -> None:
             asked.append(size or 0)
             return super().read(size)
 
-    assert read_all(Stream(b"Content-Length: %d\r\n\r\n{" % messages.MAX_BYTES)) == []
+    assert read_all(Stream(b"Content-Length: %d\r\n\r\n{" % serving.MAX_BYTES)) == []
     assert asked and max(asked) <= 1 << 20
     large = b"x" * (3 << 20)
     assert read_all(Stream(framed(large))) == [large]

@@ -19,9 +19,9 @@ from npulint.hosts.server.actions import FIX_ALL, EditableFile, Proposer
 from npulint.hosts.server.configuration import ClientSettings, problems_of, settings_for, understood
 from npulint.hosts.server.diagnostics import Abilities, diagnostic
 from npulint.hosts.server.documents import unsaved
-from npulint.hosts.server.hover import as_markdown, named_at, plain
 from npulint.hosts.server.positions import TextPositions
 from npulint.hosts.server.publishing import PATIENT, QUICK, DiagnosticsPublisher, pause, shown_elsewhere
+from npulint.hosts.server.requests import as_markdown, named_at, plain
 from npulint.hosts.server.uris import path_of, uri_of
 from npulint.judge.findings import Edit, Finding, Fix, Related
 from npulint.read.source import DecodedSource, decode

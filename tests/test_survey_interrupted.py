@@ -16,9 +16,9 @@ from contextlib import contextmanager
 import pytest
 
 from npulint import __version__
+from npulint.survey.execution import CHILDREN, VersionError, checked
 from npulint.survey.model import Job, Plan
 from npulint.survey.parts import prepare, read_part
-from npulint.survey.worker import CHILDREN, VersionError, checked
 from tests.project_support import ROOT, Project
 from tests.survey_support import QUIET, by_name, compared, fleet, survey
 from tests.tools import missing

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.fakes.supervision.kernel_guard import can_refuse_writing
+from npulint.fakes.supervision.supervisor import can_refuse_writing
 from npulint.hosts.cli.main import main
 from tests.live_support import installed
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from npulint.core.errors import NpulintError
-from npulint.hosts.cli.try_launcher import refuse_other_than_python
+from npulint.hosts.cli.try_program import refuse_other_than_python
 
 _PYTHON = {
     "train.py": "import torch\n",

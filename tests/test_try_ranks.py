@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from npulint.facts.graph import Body, Graph, Node, NodeFrame
-from npulint.fakes.desync import desync
-from npulint.fakes.merging import merged
+from npulint.fakes.merging import desync, merged
 from npulint.fakes.orders import RECORDING, Called, Ended
 from npulint.fakes.ranks import Part
 from npulint.graphs.read.torch.recorded import written

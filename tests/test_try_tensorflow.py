@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from npulint.fakes.tensorflow.absent import absent_from
 from npulint.fakes.tensorflow.records import Failure
 from npulint.fakes.tensorflow.stops import reason_of
+from npulint.fakes.tensorflow.trial import absent_from
 from npulint.hosts.cli.main import main
 from tests.daily import parameters
 from tests.live_support import installed, line_of

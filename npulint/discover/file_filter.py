@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
+from functools import cache
 
-from npulint.discover import configurations
+from npulint.core.lazy_regex import lazy_compile
+from npulint.data.training_arguments import file_signatures
 from npulint.discover.graphs import HEAD, form_of, form_of_text
 from npulint.discover.kinds import (
     ARTIFACT,
@@ -22,9 +25,56 @@ from npulint.discover.kinds import (
     may_be_mixlist,
     may_configure,
 )
+from npulint.discover.manifests import describes_containers
 from npulint.discover.paths import shown
 from npulint.discover.safe_open import read_head
 from npulint.facts.model import Problem
+
+# Recognizes configuration files of training frameworks, and of containers, by the keys in their text.
+
+MOST = 64 * 1024
+"""Maximum bytes of a configuration that starts a training; larger files are data."""
+
+_TARGET = lazy_compile(
+    rb"(?m)^[ \t]*(?:- )?[\"']?(?:_?target_?|class_path)[\"']?[ \t]*:[ \t]*[\"']?[A-Za-z_]\w*(?:\.\w+)+"
+)
+
+Keys = tuple[bytes, ...]
+
+
+def may_configure_training(data: bytes) -> bool:
+    """Whether a text may be the configuration of a training framework, name classes of a program, or describe
+    containers. The structure is not parsed: nested keys count wherever they are."""
+    if describes_containers(data):
+        return True
+    if (b"target" in data or b"class_path" in data) and _TARGET.search(data):
+        return True
+    return any(
+        all(_is_key(data, word) for word in required) and (not usual or any(_is_key(data, word) for word in usual))
+        for required, usual in _signatures()
+        if all(word in data for word in required)  # most files lack the words, which is found out faster
+    )
+
+
+@cache
+def _signatures() -> tuple[tuple[Keys, Keys], ...]:
+    """The last segments of the required and of the usual keys of each signature."""
+    return tuple((_last(file_signature.required), _last(file_signature.usual)) for file_signature in file_signatures())
+
+
+def _last(keys: tuple[str, ...]) -> Keys:
+    return tuple(dict.fromkeys(key.rpartition(".")[2].encode() for key in keys))
+
+
+def _is_key(data: bytes, word: bytes) -> bool:
+    """Whether a word is a key of YAML, JSON or TOML somewhere in a text."""
+    return word in data and _pattern(word).search(data) is not None
+
+
+@cache
+def _pattern(word: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"(?m)(?:^|[{,])[ \t]*(?:- )?[\"']?" + re.escape(word) + rb"[\"']?[ \t]*[:=]")
+
 
 _OF_RUNS = (
     *("PROF_", "OPPROF_", "_ascend_pt", "_ascend_ms", "ASCEND_", "mindstudio_", "cluster_", "precision_data", "plog"),
@@ -57,10 +107,10 @@ def counts(location: str, kind: str, size: int, most: int, data: bytes | None = 
     if kind == "graph":
         return bool(form_of(location) if data is None else form_of_text(location, data[:HEAD]))
     if kind == "configuration":
-        if size > configurations.MOST:
+        if size > MOST:
             return False
-        text = read_head(location, configurations.MOST) if data is None else data
-        return configurations.may_configure_training(text)
+        text = read_head(location, MOST) if data is None else data
+        return may_configure_training(text)
     if kind == "mixlist":
         return size <= JSON_LIMIT and is_mixlist(read_head(location, JSON_LIMIT) if data is None else data)
     named = location.endswith((".cu", ".cuh"))

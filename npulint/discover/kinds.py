@@ -68,7 +68,7 @@ CPP_LIMIT = 64 * 1024
 """Bytes of a C++ file that are searched for bindings of CUDA code."""
 
 CONFIGURATION = ("configuration",)
-"""The kinds of a configuration file: `npulint.discover.configurations` decides whether it starts a training, and
+"""The kinds of a configuration file: `npulint.discover.file_filter` decides whether it starts a training, and
 comparisons read those that programs load."""
 
 DATA = ("data",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import msgspec
@@ -12,17 +12,22 @@ import msgspec
 from npulint.commands.build import Assembled, assembled
 from npulint.commands.settings.config import load
 from npulint.core.errors import ConfigError
+from npulint.core.lazy_regex import lazy_compile
 from npulint.core.texts import say
 from npulint.data.aten import is_recorded, nearest
+from npulint.data.chip_memory import chip_memory
 from npulint.facts.graph import Graph
 from npulint.facts.model import FileFacts
 from npulint.graphs.facts.graph_fact import GraphFact
+from npulint.graphs.facts.torch.operators import JudgedOperator, Operators
+from npulint.graphs.facts.torch.syncs import library_lines
+from npulint.graphs.facts.torch.syncs import syncs as waiting
 from npulint.graphs.programs import graphs_in
 from npulint.graphs.summary import summarise_graph
 from npulint.judge.catalogue.check import GRAPH, Catalogue, Check
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.evaluate.checks import evaluate
-from npulint.judge.findings import Finding, Related, RunResult
+from npulint.judge.findings import Finding, Fix, Related, RunResult
 from npulint.judge.postprocess.engine import ENGINE_RULES
 from npulint.judge.postprocess.finalize import finalize
 from npulint.judge.postprocess.record import RawResults, RunContext
@@ -30,14 +35,165 @@ from npulint.judge.postprocess.select import selected, unknown
 from npulint.judge.result_cache import configured_op_list
 from npulint.judge.settings import Settings
 from npulint.judge.source_lines import FileLines
-from npulint.judge.summaries.step_summary import StepSummary
-from npulint.live import summary
-from npulint.live.advice import with_remedies
+from npulint.judge.summaries.step_summary import (
+    CLASSES,
+    PLACES,
+    StepMemory,
+    StepOperator,
+    StepPicture,
+    StepShape,
+    StepStretch,
+    StepSummary,
+    StepWait,
+)
 from npulint.live.course import NOT_FOLLOWED, Course
 from npulint.live.operators import operators, syncs, torch_operators
 from npulint.live.project import LiveProject, anchor, frame_paths, project_around
 from npulint.live.result import LiveResult
 from npulint.recognizers.programs import Program
+
+# The summary of a recorded step for reports, from the evaluated graph and the course of its last step.
+
+_ASSUMED = "910B"  # the chip of most servers, if nothing specifies one
+_TIGHT = 0.85  # of the memory: the rest is for workspaces, communication buffers and fragments
+_STRETCHES = 400
+_WAITS = 200  # per stretch
+
+_COPIES = lazy_compile(r"aten\.(?:_to_copy|copy_|as_strided|view|_unsafe_view|t|transpose|expand|detach|alias)\b")
+
+_Key = tuple[str, int, str, str]
+
+
+def memory(course: Course, soc: str) -> StepMemory | None:
+    """The memory of a recorded run on the chip `soc` (empty: not specified); None if it was not followed."""
+    if len(course.peak) != len(CLASSES) or not any(course.peak):
+        return None
+    parameters, gradients, optimizer, activations, other = course.peak
+    step_memory = StepMemory(
+        sum(course.peak),
+        parameters,
+        gradients,
+        optimizer,
+        activations,
+        other,
+        kept=course.kept,
+        chip=soc or _ASSUMED,
+        assumed=not soc,
+    )
+    chip = chip_memory(step_memory.chip)
+    if chip is None:
+        return step_memory
+    room = chip.capacity
+    fits = "no" if step_memory.peak > room else "tight" if step_memory.peak > _TIGHT * room else "yes"
+    return msgspec.structs.replace(step_memory, capacity=room, fits=fits, source=chip.source)
+
+
+def changed_shapes(operators: Operators) -> list[StepShape]:
+    """The operators whose shapes changed between steps, the first of each line, in the order of execution."""
+    rows: dict[tuple[str, int], StepShape] = {}
+    for judged_operator in operators.judged:
+        later = judged_operator.node.attrs.get("later", ())
+        if not later:
+            continue
+        path, line = _shown(operators, judged_operator)
+        inside = " ".join(library_lines(judged_operator.node)[:1])
+        shapes = tuple(tuple(map(int, shape)) for shape in later)
+        step_shape = rows.get((path, line), StepShape(judged_operator.node.op, shapes, path, line, inside, others=-1))
+        if _COPIES.match(step_shape.name):
+            step_shape = msgspec.structs.replace(step_shape, name=judged_operator.node.op, shapes=shapes, inside=inside)
+        rows[path, line] = msgspec.structs.replace(step_shape, others=step_shape.others + 1)
+    return list(rows.values())
+
+
+def picture(operators: Operators, graph: Graph, course: Course) -> StepPicture | None:
+    """The last step as stretches of operators; None if its order was not recorded."""
+    judged = {id(judged_operator.node): judged_operator for judged_operator in operators.judged}
+    nodes = graph.bodies[0].nodes
+    ran = [judged.get(id(nodes[number])) if 0 <= number < len(nodes) else None for number in course.sequence]
+    if not any(ran):
+        return None
+    waits = {id(node) for node, _ in waiting(operators.view)}
+    stretches: list[StepStretch] = []
+    for detail in (2, 1, 0):  # lines, functions, files
+        stretches = list(_stretches(operators, ran, waits, detail))
+        if len(stretches) <= _STRETCHES:
+            break
+    return StepPicture(len(ran), tuple(stretches[:_STRETCHES]), course.memory)
+
+
+def _stretches(
+    operators: Operators, ran: Sequence[JudgedOperator | None], waits: set[int], detail: int
+) -> Iterator[StepStretch]:
+    begin, held, runs, marks = 0, None, dict[str, int](), list[int]()
+    for number, judged_operator in enumerate(ran):
+        if judged_operator is None:
+            continue
+        key = _key(operators, judged_operator, detail)
+        if key != held:
+            if held is not None:
+                yield StepStretch(*held, begin, number, runs, tuple(marks[:_WAITS]))
+            begin, held, runs, marks = number, key, {}, []
+        word = "cpu" if judged_operator.computed else PLACES.get(judged_operator.word, judged_operator.word)
+        runs[word] = runs.get(word, 0) + 1
+        if id(judged_operator.node) in waits:
+            marks.append(number)
+    if held is not None:
+        yield StepStretch(*held, begin, len(ran), runs, tuple(marks[:_WAITS]))
+
+
+def _key(operators: Operators, judged_operator: JudgedOperator, detail: int) -> _Key:
+    path, line = _shown(operators, judged_operator)
+    function = judged_operator.node.frames[-1].function if judged_operator.node.frames and detail else ""
+    return path, line if detail == 2 else 0, function, judged_operator.node.phase or "forward"
+
+
+def _shown(operators: Operators, judged_operator: JudgedOperator) -> tuple[str, int]:
+    path, span = judged_operator.place
+    return ("", 0) if path == operators.view.path else (path, span.line)
+
+
+# Advice about waits in libraries: what their table says, instead of the check's general fix.
+
+_CHECK = "library-waits-for-the-npu"
+_LISTED = 3
+
+
+def with_remedies(findings: Sequence[Finding], step: StepSummary, lang: str) -> list[Finding]:
+    """The findings, those about waits in libraries with what is known about these libraries, those about operators in
+    libraries with the line there."""
+    return [
+        _advised(finding, step.waits, lang) if finding.name == _CHECK else _located(finding, step.operators, lang)
+        for finding in findings
+    ]
+
+
+def _located(finding: Finding, operators: Iterable[StepOperator], lang: str) -> Finding:
+    """The finding with the lines of libraries in its message, if only libraries call its operator there."""
+    there = [
+        row
+        for row in operators
+        if (row.path, row.line) == (finding.path, finding.span.line)
+        and f"{row.name}.".startswith(f"{finding.subject}.")
+    ]
+    lines = list(dict.fromkeys(row.inside for row in there))
+    if not finding.subject or not lines or "" in lines:
+        return finding
+    listed = say(lang, "list.and").join(f"`{line}`" for line in lines[:_LISTED])
+    return msgspec.structs.replace(finding, message=finding.message + say(lang, "live.called-in", list=listed))
+
+
+def _advised(finding: Finding, waits: Iterable[StepWait], lang: str) -> Finding:
+    there = [wait for wait in waits if wait.inside and (wait.path, wait.line) == (finding.path, finding.span.line)]
+    known = list(
+        dict.fromkeys((wait.why, wait.remedy) for wait in there if wait.remedy and wait.name == finding.subject)
+    )
+    if not known:
+        return finding
+    sign = "" if lang == "zh" else " "
+    why = sign.join(dict.fromkeys(text for text, _ in known[:_LISTED]))
+    fix = sign.join(dict.fromkeys(text for _, text in known[:_LISTED]))
+    return msgspec.structs.replace(finding, why=sign.join((why, finding.why)), fix=Fix(fix))
+
 
 _projects: dict[tuple[object, ...], Assembled] = {}  # the last few; tests of one project share it
 _KEPT = 4
@@ -86,9 +242,9 @@ def _step(
     return msgspec.structs.replace(
         about,
         waits=tuple(syncs(program, lang)),
-        shapes=tuple(summary.changed_shapes(found)),
-        memory=summary.memory(course, settings.target.get("soc", "")),
-        picture=summary.picture(found, graph, course),
+        shapes=tuple(changed_shapes(found)),
+        memory=memory(course, settings.target.get("soc", "")),
+        picture=picture(found, graph, course),
     )
 
 

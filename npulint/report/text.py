@@ -12,13 +12,35 @@ from npulint.core.texts import count, say
 from npulint.facts.model import Span
 from npulint.judge.evaluate.places import covered, further
 from npulint.judge.findings import Finding, ProgramSummary, Related, RunResult
+from npulint.judge.settings import RANK
 from npulint.report.frames import Frames
 from npulint.report.groups import Group, grouped
-from npulint.report.notes import notes
 from npulint.report.readiness import STATUSES, readiness, traits
 from npulint.report.summary import closing, first_steps, fixability, headline
 from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, folded, leading, linked, wrap
 from npulint.report.view import ReportView, visible
+
+# Notes that a report hides, in one line for each check.
+
+_LISTED = 8
+
+
+def notes(result: RunResult, view: ReportView) -> list[str]:
+    """A line for each check with most hidden findings, with its first place; empty if the report hides none."""
+    lowest = RANK[view.shown_from]
+    groups = grouped([finding for finding in result.findings if RANK[finding.severity] < lowest])
+    groups.sort(key=lambda group: -group.places)
+    if not groups:
+        return []
+    lines = [Paint(view.color)("bold", say(view.lang, "notes"))]
+    for group in groups[:_LISTED]:
+        first = group.first
+        place = f"{escape_control_chars(first.path)}:{first.span.line}"
+        lines.append(f"  {count(view.lang, 'first.places', group.places, name=first.name, place=place)}")
+    if len(groups) > _LISTED:
+        lines.append(f"  {count(view.lang, 'notes.more', len(groups) - _LISTED)}")
+    return lines
+
 
 _APART = 2  # findings of a check up to which each is shown with its source
 _MANY = 12  # checks up to which each is shown with source and reason

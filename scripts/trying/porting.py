@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npulint.fakes.torch.digest_lines import Digest
+from npulint.fakes.torch.digests import Digest
 from scripts.trying.programs import Program
 from scripts.trying.runs import Run, as_it_is, under_try, variables
 

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from npulint.fakes.supervision.terminal import terminal
-from npulint.fakes.torch.digest_lines import VARIABLE, Digest, digests_in
+from npulint.fakes.supervision.supervisor import terminal
+from npulint.fakes.torch.digests import VARIABLE, Digest, digests_in
 from scripts.trying.programs import Program
 
 ROOT = Path(__file__).parent.parent.parent

@@ -2,17 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from npulint.commands.compare.devices import is_insignificant
-from npulint.commands.compare.framework_seeds import repeats_framework
 from npulint.commands.compare.side import Side
 from npulint.commands.training_config.program import TrainingConfig
 from npulint.commands.training_config.steps.model import MODULE, CodeStep, Home, home_of
 from npulint.commands.training_config.steps.purposes import METRIC
+from npulint.core.lazy_regex import lazy_compile
 from npulint.model.running.code_places import returned_values
-from npulint.model.values.cursors import Scope
+from npulint.model.values.cursors import CallSite, Scope
 from npulint.recognizers.tensorflow.host import measures
+
+# Steps for distributed training that do not count as a difference when only one program has them.
+
+_CONDITIONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "in", "not in", "and", "or", "not", "if"))
+_PREFIX = r"^(?:HCCL_|OMPI_COMM_WORLD_|PMI_|MPI_|SLURM_|CM_|ASCEND_|NPU_)?"
+_SIZES = lazy_compile(_PREFIX + r"(?:RANK_SIZE|WORLD_SIZE|WORKER_SIZE|SIZE|NTASKS|DEVICE_NUM|RANK_NUM)$")
+_PLACES = lazy_compile(_PREFIX + r"(?:RANK_ID|RANK|LOCAL_RANK|LOCAL_RANK_ID|PROCID|LOCALID|DEVICE_ID|DEVICE_INDEX)$")
+_BROADCAST = "horovod.broadcast"
+_BROADCASTING = "NPUEstimator"  # adds a broadcast hook to every distributed training
+
+
+def is_insignificant(step: CodeStep, own: TrainingConfig, other: TrainingConfig) -> bool:
+    """Whether a step does not count as a difference: a rank or world size used only in conditions (the guarded code is
+    compared itself), or that the other program reads from the environment, or a broadcast of initial weights that the
+    other program's Estimator performs."""
+    if step.part == "ranks":
+        if _is_read(step, other):
+            return True
+        asked = own.context.memoize(("asked", step.scope.path), lambda: frozenset(_in_conditions(step.scope)))
+        return step.site is not None and step.site in asked
+    return step.name == _BROADCAST and any(
+        one.known is not None and one.known.name.endswith(_BROADCASTING)
+        for steps in other.homes.values()
+        for one in steps
+    )
+
+
+def _is_read(step: CodeStep, other: TrainingConfig) -> bool:
+    """Whether a step asks for a number of devices or a rank that the other program reads from variables of launchers.
+    What is done with it is compared itself."""
+    neutral = "" if step.known is None else step.known.neutral
+    name = _SIZES if neutral == "ranks" else _PLACES if neutral == "rank" else None
+    return name is not None and any(map(name.search, other.program.index.names("environment_read")))
+
+
+def _in_conditions(module: Scope) -> Iterator[CallSite]:
+    """The calls of a module whose results are compared in conditions."""
+    waiting = [(module.at(block).test, True) for block in range(len(module.module.blocks))]
+    waiting += [(value, False) for value in (*(bind.value for bind in module.assignments), *returned_values(module))]
+    waiting += [(value, False) for site in module.all_calls for value in site.arguments]
+    while waiting:
+        value, asked = waiting.pop()
+        if value.call is not None and asked:
+            yield value.call
+        first = asked or (value.operator in _CONDITIONS and value.operator != "if")
+        for at, part in enumerate(value.operands()):
+            waiting.append((part, first or (at == 0 and value.operator in _CONDITIONS)))
+        waiting += [(item, asked) for item in (*value.items, *(inner for _, inner in value.entries))]
+
+
+# Seeds that training frameworks set on their own.
+
+_ARGUMENTS = """TrainingArguments Seq2SeqTrainingArguments SentenceTransformerTrainingArguments SFTConfig DPOConfig
+PPOConfig GRPOConfig KTOConfig ORPOConfig RewardConfig""".split()
+_SEEDS = {
+    f"{library}.{name}": 42 for library in ("transformers", "trl", "sentence_transformers") for name in _ARGUMENTS
+}
+"""The seed that a trainer sets by default, by the class of its arguments."""
+
+
+def repeats_framework(step: CodeStep, other: TrainingConfig) -> bool:
+    """Whether a step sets the seed that the trainer of the other program sets by default."""
+    if step.part != "seed" or not step.arguments:
+        return False
+    wanted = {
+        _SEEDS[all_step.name] for all_step in other.all_steps() if all_step.name in _SEEDS and not _has_seed(all_step)
+    }
+    values = step.arguments[0].expr.known
+    return bool(wanted) and values.exact and set(values.values) == wanted
+
+
+def _has_seed(step: CodeStep) -> bool:
+    return step.is_open or any(argument.name == "seed" for argument in step.arguments)
+
 
 _SIGNIFICANT_KINDS = (
     "call",

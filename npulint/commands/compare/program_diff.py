@@ -7,17 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from npulint.commands.compare.across import of_frameworks, operations, scheduled
-from npulint.commands.compare.adapter import of_adapter
 from npulint.commands.compare.amp import unify_mechanisms
 from npulint.commands.compare.consolidation import consolidated
 from npulint.commands.compare.evidence import PartEvidence, by_trainer, evidence, seen
-from npulint.commands.compare.framework_arguments import of_arguments
 from npulint.commands.compare.graph_rewrite import unify_graph_rewrite
 from npulint.commands.compare.launchers import of_launchers
 from npulint.commands.compare.matching.matches import Matches
-from npulint.commands.compare.roles import of_roles
 from npulint.commands.compare.running import Running
-from npulint.commands.compare.settings import of_components, of_sections, of_settings
+from npulint.commands.compare.settings import of_components, of_sections, of_settings, side_of
 from npulint.commands.compare.side import Side
 from npulint.commands.compare.step_pairs import Pairer
 from npulint.commands.compare.steps import of_pairs
@@ -27,11 +24,182 @@ from npulint.commands.compare.values import Comparer
 from npulint.commands.training_config.configs.lookup import Configs
 from npulint.commands.training_config.execution import ProgramSources
 from npulint.commands.training_config.program import TrainingConfig
+from npulint.commands.training_config.provenance.plain import canonical
 from npulint.commands.training_config.settings import settings
+from npulint.commands.training_config.steps.formatting import shown
+from npulint.commands.training_config.steps.model import Argument, CodeStep
 from npulint.commands.training_config.tracer import Tracer
-from npulint.facts.comparison.difference import Difference, SideValue
+from npulint.data.compare_parts import known_arguments
+from npulint.data.recipe import setting_parts
+from npulint.facts.comparison.difference import Difference, SideValue, of_both, of_one
 from npulint.facts.comparison.effects import with_effects
+from npulint.facts.model import Fact
+from npulint.facts.recipe import TrainingSetting
+from npulint.facts.values import PossibleValues
 from npulint.model.launches.project_launches import Launch
+from npulint.model.values.cursors import Scope
+from npulint.recognizers.programs import Program
+
+# Compares the NPU adapter options that decide numbers, and the mixed precision lists, of two programs.
+
+_LIST = "mixlist_entry"
+_LOWERING = frozenset(
+    """allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16 mixed_float16 mixed_bfloat16
+    force_fp16""".split()
+)
+"""Precision modes in which operators compute with 16 bits that the code lets compute with 32."""
+
+
+def of_adapter(
+    reference: Program, migrated: Program, first: Tracer, second: Tracer, mixed: bool = False
+) -> Iterator[Difference]:
+    """The differences between the adapter settings of two programs under the starts that the tracers follow. Settings
+    missing from a reference that does not use the NPU are part of any migration, except mixed precision where the
+    reference computes in float32 (is not `mixed`)."""
+    ported = reference.fact.npu
+    parts = setting_parts()
+    settings = _by_name(reference, parts, first), _by_name(migrated, parts, second)
+    for name in dict.fromkeys((*settings[0], *settings[1])):
+        fact, other = (side.get(name) for side in settings)
+        left, right = _side(fact), _side(other)
+        if left is not None and right is not None:
+            if _value(fact) is not None and _value(other) is not None:
+                yield of_both(parts[name], _value(fact) == _value(other), name, "", left, right)
+        else:
+            lowers = not mixed and _value(other) in _LOWERING
+            change, adapter = ("removed", False) if right is None else ("added", not ported and not lowers)
+            yield Difference(parts[name], change, name, "", left, right, adapter=adapter)
+    if ported:
+        yield from _lists(reference, migrated)
+
+
+def _by_name(program: Program, parts: dict[str, str], tracer: Tracer) -> dict[str, Fact]:
+    name: dict[str, Fact] = {}
+    for fact in program.index.of_kind("setting"):
+        wanted = parts.get(fact.name, "seed") != "seed"
+        if wanted and fact.get("active") != "no" and not _is_off(fact, tracer):
+            name.setdefault(fact.name, fact)
+    return name
+
+
+def _is_off(fact: Fact, tracer: Tracer) -> bool:
+    """Whether the options passed at this start rule out that the setting is made."""
+    place = fact.scope
+    return isinstance(place, Scope) and tracer.runs(place) is False
+
+
+def _value(fact: Fact | None) -> object:
+    """The value of a setting; None if unknown."""
+    value = None if fact is None else fact.get("value")
+    return value.single if isinstance(value, PossibleValues) else value
+
+
+def _side(fact: Fact | None) -> SideValue | None:
+    value = _value(fact)
+    return None if fact is None else SideValue("?" if value is None else str(value), fact.path, fact.span)
+
+
+def _lists(reference: Program, migrated: Program) -> Iterator[Difference]:
+    """The differences between the mixed precision lists."""
+    first, second = _entries(reference), _entries(migrated)
+    near = next((side.shown_as("") for side in second.values()), None)
+    for key in dict.fromkeys((*first, *second)):
+        change = "none" if key in first and key in second else "removed" if key in first else "added"
+        yield Difference("mix_list", change, ": ".join(key), "", first.get(key), second.get(key), near=near)
+
+
+def _entries(program: Program) -> dict[tuple[str, str], SideValue]:
+    return {
+        (f"{fact.get('list')} {fact.get('action')}", fact.name): SideValue(fact.name, fact.path, fact.span)
+        for fact in program.index.of_kind(_LIST)
+    }
+
+
+# Compares arguments that training frameworks take by themselves, where only one side gives them: the other one has
+# the default of the framework.
+
+_GENERAL_FRAMEWORK_ARGUMENTS = frozenset(
+    """seed data_seed learning_rate weight_decay max_steps warmup_steps warmup_ratio dataset_name max_length precision
+    optim max_samples streaming train_batch_size torch_dtype model_max_length max_seq_length""".split()
+)
+"""Names of arguments that configuration files of projects use as well."""
+
+
+def of_arguments(
+    reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting], start: Launch | None
+) -> Iterator[Difference]:
+    """The arguments of training frameworks that only one side gives a value that is not the default: the framework uses
+    them, not the code of the project. `start` is the start of the migrated program."""
+    first, second = ({one.what.lstrip("-"): one for one in side if one.traced.known} for side in (reference, migrated))
+    handed = {name for side in (first, second) for name, one in side.items() if _is_handed_over(name, one)}
+    for name in dict.fromkeys((*first, *second)):
+        training_setting, other = first.get(name), second.get(name)
+        given = training_setting or other
+        known_argument = known_arguments().get(name)
+        both = training_setting is not None and other is not None
+        if given is None or known_argument is None or both or name not in handed:
+            continue
+        if not known_argument.has_default or canonical(_shaped(given.traced.value)) != canonical(
+            _shaped(known_argument.default)
+        ):
+            near = None if start is None or other else SideValue("", start.fact.path, start.fact.span)
+            change = "removed" if other is None else "added"
+            sure = known_argument.has_default
+            yield of_one(
+                known_argument.part, change, given.what, "", side_of(given), near=near, named=True, certain=sure
+            )
+
+
+def _is_handed_over(name: str, training_setting: TrainingSetting) -> bool:
+    """Whether a framework reads the value by itself: from the command line, or from a file of its own."""
+    if len(training_setting.traced.provenance) != 1 or training_setting.path.endswith(".py"):
+        return False
+    return training_setting.what.startswith("-") or name not in _GENERAL_FRAMEWORK_ARGUMENTS
+
+
+def _shaped(value: object) -> object:
+    """A value of a framework's argument as its default is written."""
+    return value.lower() if isinstance(value, str) else value
+
+
+# Differences for the arguments of unmatched steps that belong to another part of the training config:
+# ``drop_last=True`` of a distributed loader, ``clip_grad=1.0`` of a removed call.
+
+_ROLES = frozenset(("drop_remainder", "clipping", "loss_scale"))
+_OFF = (None, False, 0, -1)
+
+
+def of_roles(unmatched: Sequence[tuple[Side, Sequence[CodeStep]]]) -> Iterator[Difference]:
+    """The arguments of unmatched steps that belong to a different part than the step and have no counterpart in the
+    function."""
+    for side, steps in unmatched:
+        for step in steps:
+            other = side.counterpart(step.home)
+            if other is None or step.evaluates or not step.counts:
+                continue
+            theirs = [*side.other.homes.get(other, ())]
+            for argument in step.arguments:
+                separate = _has_own_role(argument, step) and not any(_has(their, argument.role) for their in theirs)
+                if separate and not any(one.part == argument.role for one in steps):
+                    yield _difference(side, step, argument)
+
+
+def _has_own_role(argument: Argument, step: CodeStep) -> bool:
+    off = argument.expr.is_literal and argument.expr.literal in _OFF
+    return argument.role in _ROLES and argument.role != step.part and not off
+
+
+def _has(step: CodeStep, role: str) -> bool:
+    return step.part == role or any(
+        _has_own_role(argument, step) for argument in step.arguments if argument.role == role
+    )
+
+
+def _difference(side: Side, step: CodeStep, argument: Argument) -> Difference:
+    value = SideValue(shown(argument.expr), step.scope.path, argument.span or step.span)
+    sure = side.running.may(step)
+    return of_one(argument.role, side.change, step.shown, argument.name, value, certain=sure, function=step.function)
+
 
 _MIXED = frozenset(("autocast", "precision_mode", "half_cast", "loss_scale"))
 _GENERAL = ("setting", "")

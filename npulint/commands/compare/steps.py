@@ -8,16 +8,109 @@ from functools import cached_property
 import msgspec
 
 from npulint.commands.compare.insignificant_differences import is_of_metric
-from npulint.commands.compare.order import matters
-from npulint.commands.compare.process_counts import count_otherwise
 from npulint.commands.compare.shown_values import is_only_shown
 from npulint.commands.compare.step_pairs import Pairing
 from npulint.commands.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
+from npulint.commands.training_config.setting_parts import setting_part
 from npulint.commands.training_config.steps.formatting import shown_apart
 from npulint.commands.training_config.steps.model import Argument, CodeStep
 from npulint.commands.training_config.steps.naming import SPLIT, STRONG
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
 from npulint.facts.comparison.difference import Difference, SideValue
+from npulint.facts.model import Span
+from npulint.model.values.cursors import Expr
+
+# Whether reordered steps compute something else.
+
+_ORDERED = frozenset(("transform", "shuffle", "repeat", "batch_size", "dataset", "schedule"))
+_MADE = frozenset(("dataset", "schedule"))
+
+Around = tuple[str, Span]
+"""The call or assignment that contains steps, by path and place."""
+
+
+def matters(left: CodeStep, right: CodeStep, pairing: Pairing, function: str) -> bool:
+    """Whether it matters that a step of `function` is now at another position."""
+    counts = left.counts or right.counts
+    return counts and _has_place(left, function) and _among(left, right, pairing)
+
+
+def _has_place(step: CodeStep, function: str) -> bool:
+    """Whether the position of a step is significant: for layers it is where they are applied, not created."""
+    if step.kind not in ("call", "own"):
+        return False
+    applied = step.is_applied
+    if step.part in _MADE and not applied and step.shown[:1].isupper():
+        return False  # a data set that is created, not transformed
+    return step.part in _ORDERED or applied or (step.part in ("layer", "dropout") and not function.endswith("__init__"))
+
+
+def _among(left: CodeStep, right: CodeStep, pairing: Pairing) -> bool:
+    """Whether steps inside the same call (``Compose([Flip(), Crop()])``) have changed their order there."""
+    first, second = _around(left), _around(right)
+    if first is None or second is None:
+        return True
+    for step, other in (*pairing.pairs, *pairing.swapped):
+        together = step is not left and _around(step) == first and _around(other) == second
+        if together and (step.order < left.order) != (other.order < right.order):
+            return True
+    return False
+
+
+def _around(step: CodeStep) -> Around | None:
+    """The innermost call, else the assignment, that contains a step; None if there is none."""
+    place = step.span
+    best: Span | None = None
+    binds = (bind for bind in step.module.code.assignments if bind.block == step.scope.block)
+    for span in (*map(Span.of, step.module.code.calls), *map(Span.of, binds)):
+        if span != place and _contains(span, place) and (best is None or _contains(best, span)):
+            best = span
+    return None if best is None else (step.module.path, best)
+
+
+def _contains(outer: Span, inner: Span) -> bool:
+    first, last = (outer.line, outer.column), (outer.end_line, outer.end_column)
+    return first <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= last
+
+
+# By what programs divide a setting among processes: the devices of one machine, or all processes.
+
+_DIVIDED = frozenset(("update", "batch_size", "learning_rate", "steps", "epochs"))
+_OF_MACHINE = frozenset(("device_count", "LOCAL_WORLD_SIZE", "local_size"))
+_OF_ALL = frozenset(("get_world_size", "WORLD_SIZE", "RANK_SIZE", "world_size", "get_rank_size"))
+
+
+def count_otherwise(step: CodeStep, other: CodeStep) -> bool:
+    """Whether two formulas of a setting count processes differently, which shows on several machines."""
+    if setting_part(step.shown) not in _DIVIDED or step.whole is None or other.whole is None:
+        return False
+    return {_counted(step.whole.expr), _counted(other.whole.expr)} == {"machine", "all"}
+
+
+def _counted(formula: Expr) -> str:
+    """What a formula counts: ``machine``, ``all``, or nothing (empty), also if that is not clear."""
+    names = set(_sources(formula))
+    found = {word for word, of in (("machine", _OF_MACHINE), ("all", _OF_ALL)) if names & of}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _sources(formula: Expr) -> Iterator[str]:
+    """What a formula, and what its names are assigned, calls and reads from the environment."""
+    for part in formula.nested:
+        assigned = [bind.value for bind in part.assignments] if part.written else []
+        for value in (part, *(inner for expr in assigned for inner in expr.nested)):
+            yield from _named(value)
+
+
+def _named(value: Expr) -> Iterator[str]:
+    """The function that a value calls, and functions and texts in its arguments: ``int(os.environ["SIZE"])``."""
+    call = value.call
+    for part in (value, *(inner for expr in (call.args if call is not None else ()) for inner in expr.nested)):
+        if part.call is not None:
+            yield part.call.last
+        elif part.is_literal:
+            yield str(part.literal)
+
 
 _LITERAL = frozenset(("switch", "bind", "fill", "counter", "default", "entry", "expression", "loop", "named", "slice"))
 _TYPES = {

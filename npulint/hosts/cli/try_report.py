@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import msgspec
@@ -11,11 +11,10 @@ import msgspec
 from npulint.core.texts import count, say
 from npulint.facts.graph import Graph
 from npulint.fakes.orders import Ended
+from npulint.fakes.torch.synthetic.absent import says_absent
 from npulint.fakes.trial import Outcome
 from npulint.hosts.cli.host import Host
-from npulint.hosts.cli.rank_findings import with_ranks
 from npulint.hosts.cli.reporting import report
-from npulint.hosts.cli.try_notes import try_notes
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.findings import Finding, RunResult
 from npulint.judge.postprocess.merge_graph_findings import merge_graph_findings, of_graph
@@ -24,6 +23,53 @@ from npulint.live.joining import Run, joined_step
 from npulint.live.judge import judged
 from npulint.live.result import LiveResult
 from npulint.report.terminal import escape_control_chars
+
+# Findings of programs with several ranks: those that not all ranks have say so.
+
+Judge = Callable[[Graph], Sequence[Finding]]
+_Key = tuple[str, str, int, str]
+
+
+def with_ranks(
+    findings: Iterable[Finding], ranks: Sequence[tuple[tuple[int, ...], Graph]], judge: Judge, lang: str
+) -> list[Finding]:
+    """The findings, with the ranks of those that only some have. `ranks` are the graphs of ranks that differ, `judge`
+    finds what is wrong with one."""
+    kept = list(findings)
+    if not ranks or not kept:
+        return kept
+    having: dict[_Key, list[int]] = {}
+    for numbers, graph in ranks:
+        for key in set(map(_key, judge(graph))):
+            having.setdefault(key, []).extend(numbers)
+    every = {number for numbers, _ in ranks for number in numbers}
+    return [_said(finding, sorted(having.get(_key(finding), ())), every, lang) for finding in kept]
+
+
+def _key(finding: Finding) -> _Key:
+    return finding.code, finding.path, finding.span.line, finding.subject
+
+
+def _said(finding: Finding, having: Sequence[int], every: set[int], lang: str) -> Finding:
+    if not having or set(having) == every:
+        return finding
+    text = say(lang, "try.rank", text=finding.message, ranks=", ".join(map(str, having)))
+    return msgspec.structs.replace(finding, message=text)
+
+
+# What a trial has to say beside its findings: what was made up, and what is missing.
+
+
+def try_notes(ended: Ended, lang: str) -> list[str]:
+    """The notes, as sentences."""
+    notes = []
+    if ended.made_up:
+        listed = say(lang, "list.clause").join(map(escape_control_chars, ended.made_up))
+        notes.append(say(lang, "try.made-up", list=listed))
+    elif ended.how == "error" and not ended.known and says_absent(ended.text):
+        notes.append(say(lang, "try.missing"))
+    return notes
+
 
 CANNOT = 2
 _TELLING = ("text", "github", "markdown")

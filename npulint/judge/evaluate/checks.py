@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.core.wings import service
 from npulint.facts.model import Fact, Span
 from npulint.facts.roles import Role
@@ -18,10 +21,47 @@ from npulint.judge.evaluate.demoted import Demoted
 from npulint.judge.evaluate.fact_index import FactIndex
 from npulint.judge.evaluate.match import Candidates, CompiledQuery
 from npulint.judge.evaluate.readiness import CompiledItem, ReportedCheck, checklist
-from npulint.judge.evaluate.versions import within
 from npulint.judge.findings import ChecklistItem, Finding, Fix, FixEdit, Related
 from npulint.recognizers.file_role import APART, NOT_JUDGED
 from npulint.recognizers.programs import Program
+
+# Version ranges such as ``>=1.15,<2`` for versions that need not follow PEP 440 (``7.0.RC1.alpha003``).
+
+_PART = lazy_compile(r"\d+|[a-z]+", re.IGNORECASE)
+_CLAUSE = lazy_compile(r"^\s*(>=|<=|==|!=|>|<)?\s*(\S+)\s*$")
+_RANKS = {"alpha": -3, "alph": -3, "a": -3, "beta": -2, "b": -2, "rc": -1}
+
+
+def key(version: str) -> tuple[int, ...]:
+    """A sort key: numbers by value, pre-release words below them."""
+    return tuple(int(p) if p.isdigit() else _RANKS.get(p.lower(), 0) for p in _PART.findall(version.lstrip("rv")))
+
+
+@lru_cache(maxsize=512)
+def within(version: str, versions: str) -> bool:
+    """Whether `version` is in the range; a shorter version stands for all that begin with it."""
+    return all(_clause(key(version), clause) for clause in versions.split(",") if clause.strip())
+
+
+def _clause(version: tuple[int, ...], clause: str) -> bool:
+    match = _CLAUSE.match(clause)
+    if match is None:
+        raise ValueError(f"not a version range: {clause!r}")
+    bound = key(match[2])
+    if len(version) == 1 and len(bound) > 1 and version[0] == bound[0]:
+        return True
+    width = max(len(version), len(bound))
+    left = version + (0,) * (width - len(version))
+    right = bound + (0,) * (width - len(bound))
+    return {
+        ">=": left >= right,
+        "<=": left <= right,
+        ">": left > right,
+        "<": left < right,
+        "!=": left != right,
+        "==": left[: len(bound)] == bound,
+    }[match[1] or "=="]
+
 
 _RELATED = 24  # facts of `related` listed; covered places are always listed
 

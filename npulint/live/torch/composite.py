@@ -3,18 +3,158 @@ computed on the CPU from the parts and reported under the name of the operator."
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import Any
 
 import torch
 
-from npulint.live.torch.autocast import casting_kernels
-from npulint.live.torch.device import held_by, to_device
+from npulint.data.aten import verdict
+from npulint.live.torch.device import NAME, held_by, to_device
 from npulint.live.torch.fallback_kernels import gru_cell
 from npulint.live.torch.kernels import Kernel, Kernels, is_composite, kernel_set, tensors_in
 from npulint.live.torch.recorder import op_name
-from npulint.live.torch.sparse_kernels import SparseKernels
+
+# Sparse tensors of the fake NPU: torch_npu makes and copies them, and has kernels for few operators.
 
 _C: Any = torch._C
+_handling: Any = _C.DispatchKeySet(_C.DispatchKey.SparseCPU)
+"""Kernels of the CPU that only handle indices and values do so for any device."""
+_DEFAULTS = "clone is_coalesced sparse_dim dense_dim values indices".split()
+"""Those of them for which PyTorch has defaults that refuse other devices."""
+_HANDLED = frozenset(
+    "_sparse_coo_tensor_with_dims_and_tensors _sparse_coo_tensor_with_dims _indices _values indices values "
+    "is_coalesced _coalesced_ sparse_dim dense_dim _nnz _dimI _dimV sparse_resize_ sparse_resize_and_clear_ empty "
+    "clone detach copy_sparse_to_sparse_ _to_copy resize_as_sparse_".split()
+)
+_SPARSE = "sparse"
+
+
+class SparseKernels:
+    """The operators of sparse tensors for a version."""
+
+    def __init__(self, kernels: Kernels, release: str) -> None:
+        self._kernels = kernels
+        self._release = release
+
+    def register(self, own: Any, boxed: Any) -> None:
+        """Register the kernels in libraries of single operators and of all others."""
+        boxed.fallback(self.boxed, "SparsePrivateUse1")
+        for name in _DEFAULTS:
+            own.impl(name, partial(self.boxed, getattr(torch.ops.aten, name).default), "SparsePrivateUse1")
+
+    def boxed(self, op: Any, *args: Any, **kwargs: Any) -> Any:
+        """Run an operator on sparse tensors. Raises `NotImplementedError`, as torch_npu does, where it has no kernel
+        for these."""
+        name, base = op_name(op), op._schema.name.partition("::")[2]
+        sparse = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one.is_sparse]
+        if base in _HANDLED:
+            return op.redispatch(_handling, *args, **kwargs)
+        self._kernels.recorder.add(name, sparse)
+        if _SPARSE in verdict(_out_of(name), self._release).kernels:
+            return self._computed(op, args, kwargs)
+        self._kernels.failed = name
+        raise NotImplementedError(f"The operator '{op._schema.name}' is not currently supported on the NPU backend.")
+
+    def _computed(self, op: Any, args: Any, kwargs: Any) -> Any:
+        out = op(*map(_held, args), **{key: _held(one) for key, one in kwargs.items()})
+        if op._schema.name.endswith("_") and isinstance(args[0], torch.Tensor) and not args[0].is_sparse:
+            return args[0]  # what it holds has changed
+        return _lifted(out)
+
+
+def _out_of(name: str) -> str:
+    """The overload that a verdict about sparse layouts stands at."""
+    base = name.split(".")[1]
+    return f"aten.{base.rstrip('_')}.out" if base.rstrip("_") in ("add", "mul") else f"aten.{base}.default"
+
+
+def _held(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor) or value.is_cpu:
+        return torch.device("cpu") if isinstance(value, torch.device) and value.type == NAME else value
+    if not value.is_sparse:
+        return held_by(value)
+    parts = held_by(value._indices()), held_by(value._values())
+    return torch.sparse_coo_tensor(*parts, value.shape, is_coalesced=value.is_coalesced(), check_invariants=False)
+
+
+def _lifted(out: Any) -> Any:
+    if not isinstance(out, torch.Tensor):
+        return out
+    if not out.is_sparse:
+        return to_device(out)
+    parts = to_device(out._indices()), to_device(out._values())
+    made: Any = torch.sparse_coo_tensor(*parts, out.shape, check_invariants=False)
+    return made._coalesced_(out.is_coalesced())
+
+
+# Autocast on the fake NPU: the casts of an autocast region on accelerators.
+
+_has: Any = _C._dispatch_has_kernel_for_dispatch_key
+_LOW = frozenset(
+    """_convolution conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution
+    prelu addmm addmv addr matmul einsum mm mv linalg_vecdot linear addbmm baddbmm bmm chain_matmul linalg_multi_dot
+    _thnn_fused_lstm_cell _thnn_fused_gru_cell lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell
+    _scaled_dot_product_flash_attention scaled_dot_product_attention""".split()
+)
+"""Operators cast to the type of the region."""
+_WIDEST = frozenset(
+    "addcdiv addcmul atan2 bilinear cross dot vdot grid_sampler index_put tensordot scatter_add cat stack".split()
+)
+"""Operators cast to the widest type among their inputs; all others that are cast at all do in float32."""
+
+
+@cache
+def casting_kernels() -> list[tuple[Any, Any]]:
+    """The operators that an autocast region casts, with kernels that do it."""
+    kernels = []
+    for name in sorted(_C._dispatch_get_all_op_names()):
+        if name.startswith("aten::") and _has(name, "AutocastCUDA"):
+            base, _, overload = name.removeprefix("aten::").partition(".")
+            op = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
+            if op is not None:
+                kernels.append((op, _kernel(op, base)))
+    return kernels
+
+
+def _kernel(op: Any, base: str) -> Any:
+    key = _C.DispatchKey.AutocastPrivateUse1
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        if base in _LOW:
+            dtype = torch.get_autocast_dtype(NAME)
+        else:
+            dtype = _widest((*args, *kwargs.values())) if base in _WIDEST else torch.float32
+        with _C._ExcludeDispatchKeyGuard(_C.DispatchKeySet(key)):
+            return op(*_cast(args, dtype), **dict(zip(kwargs, _cast(kwargs.values(), dtype), strict=True)))
+
+    return kernel
+
+
+def _castable(one: Any) -> bool:
+    return (
+        isinstance(one, torch.Tensor) and not one.is_cpu and one.is_floating_point() and one.dtype is not torch.float64
+    )
+
+
+def _widest(values: Any) -> torch.dtype:
+    wide = torch.get_autocast_dtype(NAME)
+    for value in values:
+        inner = _widest(value) if isinstance(value, (list, tuple)) else value.dtype if _castable(value) else wide
+        wide = torch.float32 if inner is torch.float32 else wide
+    return wide
+
+
+def _cast(values: Any, dtype: torch.dtype) -> list[Any]:
+    return [
+        value.to(dtype)
+        if _castable(value) and value.dtype is not dtype
+        else _cast(value, dtype)
+        if isinstance(value, (list, tuple))
+        else value
+        for value in values
+    ]
+
+
 _Library: Any = torch.library.Library
 _Function: Any = torch.autograd.Function
 _below: Any = _C._AutoDispatchBelowAutograd

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 import sys
+import tokenize
 import warnings
+from bisect import bisect_left
+from collections.abc import Iterator
 
 import msgspec
 
@@ -13,12 +17,174 @@ from npulint.core.budget import reserve
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.code import Code
 from npulint.facts.model import Problem, Span
-from npulint.read.python.light import is_relevant, omits_nothing, read_lightly
-from npulint.read.python.newer import older
-from npulint.read.python.npu_names import names_npu
 from npulint.read.python.python2 import ASYNC, modernised
 from npulint.read.python.size import memory_of_tree
 from npulint.read.python.walk import Walker
+
+# Rewrites what Python 3.12 has added to statements for the older Python that npulint may run on: aliases of types
+# (``type Row = list[int]``) and parameters for types (``def first[T](rows)``, ``class Box[T]``). Nothing else moves.
+
+_NEWER = lazy_compile(r"(?m)^[ \t]*(?:(?:async[ \t]+)?def|class|type)[ \t]+\w+[ \t]*[\[=]")
+_LAYOUT = frozenset((tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT))
+
+Edit = tuple[int, int, int, str]
+"""Line (from 1), first column, end column, replacement of the same length."""
+
+
+def older(text: str) -> str:
+    """The source with such statements rewritten; unchanged where there are none."""
+    if _NEWER.search(text) is None:
+        return text
+    lines = text.split("\n")
+    for line, start, end, new in _edits(text):
+        lines[line - 1] = lines[line - 1][:start] + new + lines[line - 1][end:]
+    return "\n".join(lines)
+
+
+def _edits(text: str) -> Iterator[Edit]:
+    for statement in _statements(text):
+        words = [token.string for token in statement]
+        at = 1 if words[0] == "async" else 0
+        if len(words) < at + 3 or words[at] not in ("def", "class", "type") or not words[at + 1].isidentifier():
+            continue
+        if words[at] == "type" and words[at + 2] in ("[", "="):
+            first, name = statement[0], statement[1]
+            if first.end[0] == name.end[0]:
+                yield (*first.start, name.end[1], name.string.ljust(name.end[1] - first.start[1]))
+        end = _closing(words, at + 2)
+        if words[at + 2] == "[" and end and statement[at + 2].start[0] == statement[end].end[0]:
+            (line, start), stop = statement[at + 2].start, statement[end].end[1]
+            yield line, start, stop, " " * (stop - start)
+
+
+def _statements(text: str) -> Iterator[list[tokenize.TokenInfo]]:
+    """The words of each logical line, as far as the source can be read."""
+    statement: list[tokenize.TokenInfo] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NEWLINE:
+                if statement:
+                    yield statement
+                statement = []
+            elif token.type not in _LAYOUT:
+                statement.append(token)
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        return
+
+
+def _closing(words: list[str], start: int) -> int:
+    """The index of the bracket that closes the one at `start`; 0 if there is none."""
+    depth = 0
+    for index in range(start, len(words)):
+        depth += (words[index] in ("[", "(", "{")) - (words[index] in ("]", ")", "}"))
+        if depth <= 0:
+            return index if words[start] == "[" else 0
+    return 0
+
+
+# Whether a source names the NPU in its code: an import, a name, or the text of a device or of a back end.
+
+_NPU = lazy_compile(r"(?<![A-Za-z])npu|hccl", re.IGNORECASE)
+_ONE_WORD = lazy_compile(r"[\w.:,=+-]*")
+
+
+def names_npu(text: str, tree: ast.Module) -> bool:
+    """Whether the code of a source names the NPU or HCCL; comments, documentation and sentences do not count."""
+    lowered = text.lower()
+    if not _may_name(lowered):
+        return False
+    lines = lowered.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    near = [number for number, line in enumerate(lines, 1) if _may_name(line)]
+    return any(_NPU.search(word) for node in _nodes_near(tree, near) for word in _words(node))
+
+
+def _may_name(lowered: str) -> bool:
+    """Whether a text in lower case has such a name anywhere; as `_NPU`, but in large texts many times as fast."""
+    at = lowered.find("npu")
+    while at > 0 and "a" <= lowered[at - 1] <= "z":  # input
+        at = lowered.find("npu", at + 3)
+    return at >= 0 or "hccl" in lowered
+
+
+def _nodes_near(tree: ast.Module, lines: list[int]) -> Iterator[ast.AST]:
+    """The nodes of a syntax tree but for those in statements that stand on none of some lines (ascending)."""
+    queue: list[ast.AST] = [tree]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, ast.stmt):
+            decorators = getattr(node, "decorator_list", None)
+            following = bisect_left(lines, decorators[0].lineno if decorators else node.lineno)
+            if following == len(lines) or lines[following] > (node.end_lineno or node.lineno):
+                continue
+        yield node
+        queue += ast.iter_child_nodes(node)
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    """The names and single words that a node of the syntax tree itself contains."""
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, str) and _ONE_WORD.fullmatch(node.value):
+            yield node.value
+    elif isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, ast.alias):
+        yield node.name
+    elif isinstance(node, ast.ImportFrom):
+        yield node.module or ""
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, (ast.arg, ast.keyword)):
+        yield node.arg or ""
+
+
+# Reduced reading of modules that use no framework: only imports and what stands outside functions.
+
+_WORDS = (  # most likely first
+    *("torch", "tensorflow", "npu", "argparse", "environ", "cuda", "tf.", "ataset", "keras", "optimizer", "subprocess"),
+    *("horovod", "hvd", "add_argument", "DEFINE_", "HParams", "apex", "CUDA", "tenv(", "import_module", "__import__"),
+    *("import ray", "from ray", "from trl", "lightning", "accelerate", "deepspeed", "transformers", "vllm", "triton"),
+    *("slim", "cupy", "sess", "Sess", "os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
+    *("backward(", "regist", "Regist", "yaml.", "OmegaConf"),
+)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_KEPT = (*_IMPORTS, ast.Assign, ast.AnnAssign, ast.Expr, ast.For, ast.If, ast.Try, ast.With, ast.ClassDef)
+_BODIES = ("body", "handlers", "orelse", "finalbody", "cases")
+
+
+def is_relevant(text: str) -> bool:
+    """Whether a source contains any word that facts are about."""
+    return any(map(text.__contains__, _WORDS))
+
+
+def read_lightly(text: str, tree: ast.Module) -> Code:
+    """The imports, and what stands outside functions; enough for the import graph, constants and what a script
+    calls."""
+    kept: list[ast.stmt] = [node for node in tree.body if isinstance(node, _KEPT)]
+    if text.count("import") > sum(isinstance(node, _IMPORTS) for node in kept):  # some may be in functions
+        kept = [n for n in tree.body if isinstance(n, _KEPT) or (isinstance(n, _FUNCTIONS) and _imports(n))]
+    return Walker(text).walk(ast.Module(kept, []))
+
+
+def omits_nothing(tree: ast.Module) -> bool:
+    """Whether a reduced reading leaves nothing out: a package that only imports names, for instance."""
+    return all(isinstance(node, _KEPT) for node in tree.body)
+
+
+def _imports(function: ast.stmt) -> bool:
+    waiting: list[ast.AST] = [function]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _IMPORTS):
+            return True
+        fields = node.__dict__
+        if "body" in fields or "cases" in fields:
+            for name in _BODIES:
+                waiting += fields.get(name, ())
+    return False
+
 
 # Never valid in Python 3, anywhere ...
 _PYTHON2 = lazy_compile(

@@ -9,6 +9,7 @@ from npulint.facts.attributes import attribute
 from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
 from npulint.facts.values import truth
+from npulint.model.running.block_contents import assignments_inside, calls_inside
 from npulint.model.running.code_facts import CallFact
 from npulint.model.running.conditions import words_around
 from npulint.model.running.surroundings import step_at
@@ -19,7 +20,28 @@ from npulint.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.recognizers.torch.host_made import is_made_on_host, stored_from_host
 from npulint.recognizers.torch.losses import gathers_loss, is_loss, shows_loss, takes_loss
 from npulint.recognizers.torch.tensors import is_host_tensor, method_of, on_host, short_text
-from npulint.recognizers.torch.timing import starts_interval
+
+# Clock readings in the training step: do they measure part of an iteration, or whole iterations?
+
+
+def starts_interval(clock: CallSite) -> bool:
+    """Whether a reading starts an interval that ends in the same iteration (``t = time()``, later ``time() - t``). A
+    difference to the previous iteration or to the start is correct on average, because the queue of launched operators
+    is bounded."""
+    loop, names = clock.scope.loop, [assignment.target for assignment in clock.assignments]
+    if loop is None or not names:
+        return False
+    values = [assignment.value for assignment in assignments_inside(loop)]
+    values += [value for call in calls_inside(loop) for value in call.arguments]
+    lines = [value.line for value in values if any(_subtracts(part, names[0]) for part in value.nested)]
+    return bool(lines) and min(lines) > clock.line
+
+
+def _subtracts(value: Expr, name: str) -> bool:
+    """Whether an expression subtracts a name."""
+    operands = value.operands("-")
+    return bool(operands) and operands[-1].written == name
+
 
 _CLOCKS = frozenset("time.time time.perf_counter time.monotonic time.process_time time.perf_counter_ns".split())
 _CALLS = {

@@ -8,12 +8,75 @@ from npulint.facts.kinds import fact_kind
 from npulint.model.running.code_facts import CallFact
 from npulint.model.running.inner_functions import blocks_as_run
 from npulint.model.running.training import train_loop
-from npulint.model.values.cursors import CallSite, scope_named
+from npulint.model.values.callers import knows_callers
+from npulint.model.values.context import Context, once
+from npulint.model.values.cursors import CallSite, Scope, module_scopes, scope_named
 from npulint.recognizers.registry import recognizes
 from npulint.recognizers.torch.backward import Scaled, is_of_inputs, is_stepped, scaled
 from npulint.recognizers.torch.given_devices import Given, where_given
-from npulint.recognizers.torch.optimizer_wrappers import optimizer_wrapper
-from npulint.recognizers.torch.step_callers import calls_elsewhere
+
+# Classes that hold an optimizer and step it, without being one: they schedule its learning rate.
+
+_OPTIMIZER = lazy_compile(r"[Oo]ptim|Opt(?![a-z])|^opt")
+
+
+@once
+def optimizer_wrapper(context: Context) -> str | None:
+    """The place (``path:line:column``) where a class of the project steps the optimizer that it holds, in its own
+    ``step`` and without ``param_groups``, for which a gradient scaler asks an optimizer; empty if there is none, None
+    if there are several."""
+    steps = (call for module in module_scopes(context) for call in module.calls_named("step"))
+    found = [f"{call.path}:{call.span.line}:{call.span.column}" for call in steps if _is_of_wrapper(call)]
+    return None if len(found) > 1 else "".join(found)
+
+
+def _is_of_wrapper(call: CallSite) -> bool:
+    """Whether a call is in the method ``step`` of such a class; a trainer with this method is none, as names show."""
+    owner, held = call.scope.owner, call.receiver
+    if owner is None or held is None or call.scope.routine.last_name != "step" or not held.written.startswith("self."):
+        return False
+    if any(base.name.rpartition(".")[2].endswith("Optimizer") for base in owner.bases):
+        return False
+    named = _OPTIMIZER.search(owner.last_name) and _OPTIMIZER.search(held.written.rpartition(".")[2])
+    return bool(named) and not _has_groups(owner)
+
+
+def _has_groups(owner: Scope) -> bool:
+    inside = [
+        scope for scope in owner.blocks_of("function") if scope.owner is not None and scope.owner.block == owner.block
+    ]
+    if any(scope.last_name in ("param_groups", "__getattr__") for scope in inside):
+        return True
+    return any(assignment.scope.is_inside(owner) for assignment in owner.assignments_to("param_groups"))
+
+
+# Which calls of other files lead to a training step, so that a fix can hand them something more.
+
+_MOST = 12  # calls; more are not changed
+_DEPTH = 4  # functions that call each other
+
+
+def calls_elsewhere(routine: Scope) -> str | None:
+    """The places (``path:line:column``, one a line) of the calls of a function and of its callers in turn that stand in
+    other files than the function that they call; None if they are not all known."""
+    found: list[str] = []
+    waiting = [(routine, 0)]
+    seen = {(routine.path, routine.block)}
+    while waiting:
+        function, depth = waiting.pop()
+        if function.kind != "function":
+            continue
+        if depth == _DEPTH or len(found) > _MOST or not knows_callers(function):
+            return None
+        for call in function.callers:
+            if call.path != function.module.path:
+                found.append(f"{call.path}:{call.span.line}:{call.span.column}")
+            around = call.scope.routine
+            if (around.path, around.block) not in seen:
+                seen.add((around.path, around.block))
+                waiting.append((around, depth + 1))
+    return "\n".join(sorted(set(found)))
+
 
 _TRAINER = lazy_compile(
     r"^(?!tensorflow|keras|tf_|paddle|sklearn)\w+\.(?:\w+\.)*\w*Trainer(?:\.from_argparse_args|\.from_config)?"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from npulint.core.texts import count, say
 from npulint.facts.model import Span
+from npulint.judge.catalogue.check import CATEGORIES
 from npulint.judge.findings import Finding, Related
-from npulint.report.html.edits import change
-from npulint.report.html.filters import filters
+from npulint.report.changed import ChangedLines
+from npulint.report.changed import blocks as changed
+from npulint.report.html.charts import SEVERITIES
 from npulint.report.html.markup import (
     attribute,
     escape_html,
@@ -21,7 +24,102 @@ from npulint.report.html.markup import (
 )
 from npulint.report.html.page import Page
 from npulint.report.html.source import frame
+from npulint.report.html.syntax import Syntax, colored
 from npulint.report.summary import first_steps
+
+# The filters above the findings; hidden until the script runs.
+
+
+def filters(page: Page) -> str:
+    """Search, severities, categories, topics, grouping, and the number of matching findings."""
+    lang, carried = page.lang, page.carried
+    severities = Counter(finding.severity for finding in carried)
+    has_important = bool(severities["error"] or severities["warning"])
+    on = [word for word in SEVERITIES if word != "note" or not has_important]
+    shown = sum(severities[word] for word in on)
+    categories = Counter(finding.category for finding in carried if finding.severity in on)
+    listed = Counter(finding.topic for finding in carried if finding.severity in on)
+    names = {finding.topic: topic_name(finding.topic, lang) for finding in carried}
+    options = "".join(
+        f'<option value="{attribute(topic)}" data-name="{attribute(name)}">'
+        f"{escape_html(name)} ({listed[topic]})</option>"
+        for topic, name in sorted(names.items(), key=lambda pair: pair[1])
+    )
+    left = say(lang, "html.shown", shown=shown, all=len(carried))
+    template = say(lang, "html.shown", shown="{shown}", all="{all}")
+    return f"""<form id="filters" role="search" aria-label="{say(lang, "html.filter")}" autocomplete="off" hidden>
+<label class="search"><span class="unseen">{say(lang, "html.search")}</span>
+<input type="search" name="q" placeholder="{say(lang, "html.search.hint")}" spellcheck="false"></label>
+<fieldset class="group-by"><legend>{say(lang, "html.group")}</legend>
+<span aria-hidden="true">{say(lang, "html.group")}</span>
+<label><input type="radio" name="group" value="check" checked><span>{say(lang, "html.group.check")}</span></label>
+<label><input type="radio" name="group" value="file"><span>{say(lang, "html.group.file")}</span></label></fieldset>
+<p class="state"><output name="shown" aria-live="polite" data-text="{template}">{left}</output>
+<button type="reset">{say(lang, "html.reset")}</button></p>
+<span class="break"></span>
+{_choice("severity", say(lang, "html.severity"), SEVERITIES, on, severities, lang)}
+{_choice("category", say(lang, "html.category"), CATEGORIES, CATEGORIES, categories, lang)}
+<label class="topic"><span>{say(lang, "html.topic")}</span> <select name="topic">
+<option value="">{say(lang, "html.all-topics")}</option>{options}</select></label>
+</form>
+<p class="no-match" hidden>{say(lang, "html.no-match")}</p>
+<template id="about" data-rest="{say(lang, "html.rest")}"><details class="about">
+<summary>{say(lang, "html.about")}</summary></details></template>"""
+
+
+def _choice(name: str, legend: str, values: Sequence[str], on: Sequence[str], counts: Counter[str], lang: str) -> str:
+    boxes = "".join(
+        f'<label class="chip {value}"><input type="checkbox" name="{name}" value="{value}"'
+        f"{' checked' if value in on else ''}><span>{say(lang, f'{name}.{value}')} "
+        f'<b data-n="{value}">{counts[value]}</b></span></label>'
+        for value in values
+    )
+    return f"<fieldset><legend>{legend}</legend>{boxes}</fieldset>"
+
+
+# The fix of a finding as removed and added lines.
+
+_TALL = 40  # lines of a change that are shown
+_WIDE = 400  # characters of a line
+_BLOCKS = 2  # changes of a finding that are not folded
+_MOST = 20  # changes of a finding
+
+
+def change(page: Page, finding: Finding) -> str:
+    """The edits of a finding's fix; empty when it has none or the lines have changed."""
+    changed_lineses = changed(finding.fix.edits, page.view.lines)
+    if not changed_lineses:
+        return ""
+    blocks = [_block(page, changed_lines, finding) for changed_lines in changed_lineses[:_MOST]]
+    more = ""
+    if len(changed_lineses) > _BLOCKS:
+        cut = count(page.lang, "html.rows.cut", len(changed_lineses) - _MOST) if len(changed_lineses) > _MOST else ""
+        summary = count(page.lang, "html.more", len(changed_lineses) - _BLOCKS)
+        more = f"<details><summary>{summary}</summary>{''.join(blocks[_BLOCKS:])}{cut}</details>"
+    return f'<div class="edits"><h5>{say(page.lang, "html.edits")}</h5>{"".join(blocks[:_BLOCKS])}{more}</div>'
+
+
+def _block(page: Page, changed_lines: ChangedLines, finding: Finding) -> str:
+    """Adjacent changed lines, below their place if that is not the one of the finding."""
+    here = (changed_lines.path, changed_lines.line) == (finding.path, finding.span.line)
+    head = "" if here else f'<p class="path">{page.place(changed_lines.path, changed_lines.line)}</p>'
+    syntax = page.syntax(changed_lines.path)
+    lines = _diff(changed_lines.old, changed_lines.new, syntax, changed_lines.line)
+    return f'{head}<pre class="diff"><code>{lines}</code></pre>'
+
+
+def _diff(old: Sequence[str], new: Sequence[str], syntax: Syntax, first: int) -> str:
+    rows = [
+        f"<del>- {_edit_line(text, syntax, first + at)}</del>" for at, text in enumerate(old) if text or len(old) > 1
+    ]
+    rows += [f"<ins>+ {_edit_line(text, syntax, 0)}</ins>" for text in new if text or len(new) > 1]
+    return "\n".join(rows if len(rows) <= _TALL else [*rows[:_TALL], "⋯"])
+
+
+def _edit_line(text: str, syntax: Syntax, number: int) -> str:
+    text = text[:_WIDE]
+    return colored(text, syntax.tokens(text, number), 0, len(text))
+
 
 _HEAD = 8  # cards per check that are not collapsed
 _WHOLE = Span()

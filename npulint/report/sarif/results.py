@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from npulint.core.digest import blake2b
@@ -12,11 +14,54 @@ from npulint.facts.model import Span
 from npulint.judge.evaluate.places import further
 from npulint.judge.findings import Finding, Fix, Related, SuppressedFinding
 from npulint.judge.source_lines import LineProvider
-from npulint.report.sarif.linehash import line_hashes
 from npulint.report.sarif.locations import artifact, region, stored
 from npulint.report.sarif.rules import cut
 from npulint.report.terminal import escape_control_chars
 from npulint.report.view import ReportView
+
+# The hash of a line (`primaryLocationLineHash`) by which GitHub tracks a finding across changes.
+
+_UNITS = 100
+_BASE = 37
+_MASK = 2**64 - 1
+_WIDE = lazy_compile("[\U00010000-\U0010ffff]")  # two units each
+
+
+def line_hashes(lines: Sequence[str], numbers: Collection[int]) -> dict[int, str]:
+    """The hashes of the `numbers` lines (from 1) of a file; missing lines are omitted."""
+    last = min(max(numbers, default=0), len(lines))
+    needed = "\n".join(lines[: last + _UNITS])  # the window of the last line ends there
+    text = _units(needed.replace(" ", "").replace("\t", ""))
+    squeezed = text.split("\n", last)[:last]
+    text += "\uffff" if last + _UNITS >= len(lines) else "\n"
+    seen: Counter[str] = Counter()
+    hashes: dict[int, str] = {}
+    start = 0
+    for number, line in enumerate(squeezed, 1):
+        window = text[start : start + _UNITS]
+        seen[window] += 1
+        if number in numbers:
+            hashes[number] = f"{_hash(window):x}:{seen[window]}"
+        start += len(line) + 1
+    return hashes
+
+
+def _units(text: str) -> str:
+    """The text with one character per UTF-16 unit."""
+    return text if text.isascii() else _WIDE.sub(_pair, text)
+
+
+def _pair(match: re.Match[str]) -> str:
+    code = ord(match.group()) - 0x10000
+    return chr(0xD800 + (code >> 10)) + chr(0xDC00 + (code & 0x3FF))
+
+
+def _hash(window: str) -> int:
+    value = 0
+    for char in window:
+        value = value * _BASE + ord(char) & _MASK
+    return value * pow(_BASE, _UNITS - len(window), _MASK + 1) & _MASK
+
 
 MOST_LOCATIONS = 1_000  # per result, limit of GitHub
 _MOST_CHARACTERS = 4_000  # per part of a message

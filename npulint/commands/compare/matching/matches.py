@@ -3,18 +3,125 @@ Dissimilar code is never paired."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from npulint.commands.compare.matching.called import pair_called
-from npulint.commands.compare.matching.features import Spot, Tokens, units_of
-from npulint.commands.compare.matching.file_overlap import FileOverlap
-from npulint.commands.compare.matching.files import pair_bodies, pair_files
-from npulint.commands.compare.matching.pairing import Pairing, grouped
+from npulint.commands.compare.align import align
+from npulint.commands.compare.matching.features import Spot, Tokens, Unit, units_of
+from npulint.commands.compare.matching.file_overlap import FileOverlap, best_pairs, sizes
+from npulint.commands.compare.matching.pairing import Edge, Pairing, grouped
 from npulint.commands.compare.matching.search import Matching
 from npulint.commands.compare.matching.similarity import Similarity
 from npulint.model.code.names import Names
+
+# Matches files, and their module-level code.
+
+_FLOOR = 0.15  # minimum fraction of common code
+_BECAME = 0.5  # similarity of module-level code and the function that it was moved to
+_BETTER = 0.2  # required advantage over the other module's own module-level code
+_LITTLE = 12  # different frame tokens; less code is not considered moved
+
+
+def pair_files(pairing: Pairing) -> dict[str, str]:
+    """The right file for each left file that has a counterpart: by the pairs within them, by module-level code and by
+    path."""
+    ours, theirs = sizes(pairing.left, _weight), sizes(pairing.right, _weight)
+    scores: dict[tuple[str, str], float] = {}
+    for unit, other in pairing.pairs():
+        pair = (unit.path, other.path)
+        weight = (_weight(unit) + _weight(other)) / (ours[unit.path] + theirs[other.path])
+        scores[pair] = scores.get(pair, 0.0) + weight
+    left, right = _bodies(pairing.left), _bodies(pairing.right)
+    for path, partner in pairing.homes.partners.items():
+        body, its = left[path], right[partner]
+        part = (_weight(body) + _weight(its)) / (ours[path] + theirs[partner])
+        alike = pairing.likeness.of(body, its) if body.frame and its.frame else 0.0
+        near = pairing.homes.paths(path, partner)
+        scores[path, partner] = scores.get((path, partner), 0.0) + alike * part + _FLOOR * near
+    return best_pairs(scores, _FLOOR)
+
+
+def pair_bodies(pairing: Pairing, files: Mapping[str, str]) -> None:
+    """Pair the module-level code of paired files, unless it was moved into a function."""
+    ours, theirs = _bodies(pairing.left), _bodies(pairing.right)
+    functions = {unit.path: list[Unit]() for unit in pairing.left}
+    others = {unit.path: list[Unit]() for unit in pairing.right}
+    for unit in pairing.free_left("function"):
+        functions[unit.path].append(unit)
+    for unit in pairing.free_right("function"):
+        others[unit.path].append(unit)
+    for path, partner in files.items():
+        one, other = ours[path], theirs[partner]
+        became = _heir(one, other, others[partner], pairing)
+        came = _heir(other, one, functions[path], pairing) if became is None else None
+        pairing.pair(came or one, became or other)
+
+
+def _heir(body: Unit, other: Unit, functions: Iterable[Unit], pairing: Pairing) -> Unit | None:
+    """The function that the module-level code was moved to, where the other module has none of it."""
+    likeness = pairing.likeness
+    if likeness.size(body) <= _LITTLE:
+        return None
+    best, score = None, max(_BECAME, likeness.of(body, other) + _BETTER)
+    for unit in functions:
+        alike = likeness.of(body, unit)
+        if alike > score:
+            best, score = unit, alike
+    return best
+
+
+def _bodies(units: Sequence[Unit]) -> dict[str, Unit]:
+    return {unit.path: unit for unit in units if unit.kind == "module"}
+
+
+def _weight(unit: Unit) -> float:
+    return 1.0 + len(unit.frame)
+
+
+# Matches functions and classes that matched units call at corresponding positions.
+
+_CALLED = 0.25  # minimum similarity
+
+_Line = list[tuple[Hashable, int]]
+
+
+def pair_called(pairing: Pairing) -> None:
+    """Pair the callees at corresponding positions of paired units, until no new pairs appear."""
+    ours = {unit.spot: unit.number for unit in pairing.left}
+    theirs = {unit.spot: unit.number for unit in pairing.right}
+    queue = sorted(pairing.to.items())
+    while queue:
+        edges: list[Edge] = []
+        same = {other: other for other in pairing.back}
+        for one, other in queue:
+            left = _line(pairing.left[one], ours, pairing.to)
+            if any(number >= 0 and number not in pairing.to for _, number in left):
+                edges += _aligned(left, _line(pairing.right[other], theirs, same), pairing)
+        before = set(pairing.to)
+        pairing.take(edges)
+        queue = sorted((one, other) for one, other in pairing.to.items() if one not in before)
+
+
+def _line(unit: Unit, numbers: Mapping[Spot, int], paired: Mapping[int, int]) -> _Line:
+    """The sequence of calls in a unit: a key that is comparable across both sides, and the project's own unit that is
+    called."""
+    line: _Line = []
+    for _, _, token, spot in sorted(unit.calls, key=lambda call: call[:3]):
+        number = numbers.get(spot, -1) if spot is not None else -1
+        line.append((("own", paired.get(number, -1)) if number >= 0 else token, number))
+    return line
+
+
+def _aligned(left: _Line, right: _Line, pairing: Pairing) -> Sequence[Edge]:
+    edges: list[Edge] = []
+    for a, b in align([key for key, _ in left], [key for key, _ in right]):
+        one, other = (left[a][1], right[b][1]) if a is not None and b is not None else (-1, -1)
+        if one >= 0 and one not in pairing.to and other not in pairing.back:
+            unit, theirs = pairing.left[one], pairing.right[other]
+            if unit.kind == theirs.kind and pairing.likeness.of(unit, theirs) >= _CALLED:
+                edges.append(pairing.edge(unit, theirs))
+    return edges
 
 
 class Side(NamedTuple):

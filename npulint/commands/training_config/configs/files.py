@@ -3,20 +3,200 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
 
-from npulint.commands.training_config.configs.groups import composed
-from npulint.commands.training_config.configs.modules import module_values
+import msgspec
+
 from npulint.commands.training_config.configs.values import ConfigValue, overlaid, plain
+from npulint.commands.training_config.provenance.written import spot
 from npulint.discover.kinds import SourceFile
-from npulint.facts.model import FileFacts
+from npulint.facts.model import FileFacts, Span
+from npulint.model.code.module import Module
 from npulint.model.values.context import Context
+from npulint.model.values.cursors import AssignmentSite, Expr, assignment_at, scope_at
+from npulint.model.values.walker import walker
 from npulint.read.configuration import KIND, ConfigLeaf, ConfigPackage
 from npulint.read.files import load, read
 
-_MOST = 4000  # leaves of a file; files with more are data
+# Configurations that are Python modules, as in mmcv: assignments of literals and ``dict(...)`` calls.
+
+_DEPTH = 24
+_MOST = 4000
+_STEPS = 20_000  # values of one module, counting a name with everything it refers to
+_END = 1 << 30  # a line after all others
+_DICTS = frozenset(
+    ("dict", "ConfigDict", "edict", "EasyDict", "CN", "CfgNode", "AttrDict", "OrderedDict", "Munch", "Dict")
+)
+
+_NOT_PLAIN = object()
+
+
+class _Reading(msgspec.Struct):
+    """The values found so far, and how many expressions were visited."""
+
+    found: list[ConfigValue] = []
+    steps: int = 0
+
+
+def module_values(context: Context, module: Module) -> tuple[ConfigValue, ...]:
+    """The leaves of the module-level assignments of a module. Their places are those of the innermost enclosing
+    argument, call or assignment that is recorded."""
+    reading = _Reading()
+    scope = scope_at(context, module, 0)
+    for name, binds in module.names.get(0, {}).items():
+        bind = assignment_at(context, module, binds[-1])
+        if bind.scope.kind == "module" or len(binds) == 1:
+            _add(scope.expr(bind.record.value, _END), reading, (name,), bind.span)
+    return tuple(reading.found)
+
+
+@walker(_DEPTH, lambda: None)
+def _add(value: Expr, reading: _Reading, key: tuple[str, ...], span: Span) -> None:
+    """Add the leaves of a value under its keys."""
+    reading.steps += 1
+    if len(reading.found) >= _MOST or reading.steps > _STEPS:
+        return
+    site = value.call
+    span = site.span if site is not None and site.last in _DICTS else span
+    entries = _entries(value)
+    if entries is not None:
+        called = site if site is not None and site.last in _DICTS else None
+        for name, inner in entries:
+            _add(inner, reading, (*key, name), span if called is None else spot(inner, called))
+        return
+    known = _plain(value)
+    if known is not _NOT_PLAIN:
+        reading.found.append(ConfigValue(key, known, value.module.path, span))
+    for number, inner in enumerate(value.items if known is _NOT_PLAIN else ()):
+        _add(inner, reading, (*key, str(number)), span)
+    bind = _bind(value) if known is _NOT_PLAIN else None
+    if bind is not None:
+        _add(value.sibling(bind.record.value), reading, key, bind.span)
+
+
+@walker(_DEPTH, lambda: None)
+def _entries(value: Expr) -> list[tuple[str, Expr]] | None:
+    """The entries of a mapping; None when `value` is no mapping."""
+    site = value.call
+    entries: list[tuple[str, Expr]] = []
+    if value.is_dict:
+        for key, inner in value.entries:
+            entries += _spread(inner) if key is None else [(str(key.literal), inner)] if key.is_literal else []
+        return entries
+    if site is None or site.last not in _DICTS:
+        return None
+    for first in site.record.args[:1]:
+        entries += _entries(value.sibling(first)) or ()
+    for name, one in site.record.keywords:
+        inner = value.sibling(one)
+        entries += _spread(inner) if name == "**" else [(name, inner)]
+    return entries
+
+
+def _spread(value: Expr) -> list[tuple[str, Expr]]:
+    """The entries of the operand of ``**``."""
+    bind = _bind(value)
+    return _entries(value.sibling(bind.record.value) if bind is not None else value) or []
+
+
+def _bind(value: Expr) -> AssignmentSite | None:
+    """The last assignment to a name of the module."""
+    binds = value.module.names.get(0, {}).get(value.written, ())
+    return assignment_at(value.context, value.module, binds[-1]) if binds else None
+
+
+@walker(_DEPTH, lambda: _NOT_PLAIN)
+def _plain(value: Expr) -> object:
+    """The plain value of an expression, or `_NOT_PLAIN`."""
+    if value.is_literal:
+        return value.literal
+    if value.is_display:
+        items = [_plain(item) for item in value.items]
+        return _NOT_PLAIN if any(item is _NOT_PLAIN for item in items) else tuple(items)
+    if value.operator or (value.written and "." not in value.written):
+        values = value.known
+        return values.single if values.exact and len(values.values) == 1 else _NOT_PLAIN
+    return _NOT_PLAIN
+
+
+# Composes a hydra configuration from the config groups in its defaults list.
+
+_MOST_GROUPS = 64  # entries of a defaults list
+_KEY = "defaults"
+_SELF = "_self_"
+
+Find = Callable[[str], str]
+Values = Callable[[str], tuple[ConfigValue, ...]]
+
+
+class Part(msgspec.Struct, frozen=True):
+    """An entry of a defaults list: the config group (empty: none), the selected option, and the target package (None:
+    that of the group)."""
+
+    group: str
+    chosen: str
+    package: str | None = None
+
+
+def composed(
+    own: tuple[ConfigValue, ...], choices: Mapping[str, str], find: Find, values: Values, packages: Mapping[str, str]
+) -> tuple[ConfigValue, ...]:
+    """The values of a file composed with those of its defaults list, in list order. `find` resolves a path without
+    extension, `values` reads a file, `packages` maps files to the package that they declare."""
+    parts = _parts(own)
+    rest = tuple(config_value for config_value in own if config_value.key[0] != _KEY)
+    config_values: tuple[ConfigValue, ...] = ()
+    placed = any_file = False
+    for part in parts:
+        if part.chosen == _SELF and not part.group:
+            config_values, placed = overlaid(config_values, rest), True
+            continue
+        chosen = choices.get(part.group, part.chosen) if part.group else part.chosen
+        path = find(f"{part.group}/{chosen}" if part.group else chosen)
+        if path:
+            any_file = True
+            package = packages.get(path, part.group if part.package is None else part.package)
+            prefix = _prefix("" if package == "_global_" else package.replace("_group_", part.group))
+            config_values = overlaid(
+                config_values, tuple(_below(prefix, config_value) for config_value in values(path))
+            )
+    if not any_file:
+        return own
+    return config_values if placed else overlaid(config_values, rest)
+
+
+def _parts(own: tuple[ConfigValue, ...]) -> list[Part]:
+    parts: list[Part] = []
+    for config_value in own:
+        if config_value.key[0] != _KEY:
+            continue
+        if len(config_value.key) == 3 and isinstance(config_value.value, str):
+            parts.append(_part(config_value.key[2], config_value.value))
+        elif len(config_value.key) == 3 and isinstance(config_value.value, tuple):
+            parts += [_part(config_value.key[2], text) for text in config_value.value if isinstance(text, str)]
+        elif len(config_value.key) == 2 and isinstance(config_value.value, str):
+            parts.append(Part("", config_value.value))
+        elif len(config_value.key) == 1 and isinstance(config_value.value, tuple):
+            parts += [Part("", text) for text in config_value.value if isinstance(text, str)]
+    return parts[:_MOST_GROUPS]
+
+
+def _part(written: str, chosen: str) -> Part:
+    """``override /model@net: small`` selects small of the group model for the package net."""
+    group, at, package = written.rpartition(" ")[2].lstrip("/").partition("@")
+    return Part(group, chosen.removesuffix(".yaml"), package if at else None)
+
+
+def _prefix(package: str) -> tuple[str, ...]:
+    return tuple(part for part in package.replace("/", ".").split(".") if part and part != "_here_")
+
+
+def _below(prefix: tuple[str, ...], config_value: ConfigValue) -> ConfigValue:
+    return msgspec.structs.replace(config_value, key=(*prefix, *config_value.key)) if prefix else config_value
+
+
 _CHAIN = 16  # maximum depth of base files
 _BASES = ("_base_", "_BASE_", "BASE", "base_config", "__base__", "_base", "include", "import")
 _ENDINGS = ("", ".yaml", ".yml", ".json")

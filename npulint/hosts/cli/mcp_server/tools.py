@@ -5,26 +5,72 @@ All run in the root folder, read inside it only, and raise `NpulintError` for wh
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from npulint.commands.settings.config import load
 from npulint.core.errors import NpulintError
-from npulint.core.texts import say
+from npulint.core.texts import count, say
 from npulint.hosts.cli.catalogue import built_in, load_all, look_up
 from npulint.hosts.cli.compare import compare_settings
-from npulint.hosts.cli.mcp_server.fixing import fixed_places
 from npulint.hosts.cli.mcp_server.paging import page
 from npulint.hosts.cli.mcp_server.root import Root
 from npulint.hosts.cli.port import port_settings
 from npulint.hosts.cli.versions import fitting, release_lines
 from npulint.judge.findings import RunResult
+from npulint.judge.fix_results import FixResult
 from npulint.judge.settings import Settings
 from npulint.judge.source_lines import FileLines
 from npulint.report.agent import AgentRow, described, heading, rows_of
+from npulint.report.quoted import PATH, quoted
 from npulint.report.rule_pages import page_of, pages_of
+from npulint.report.summary import fixable
 from npulint.report.view import ReportView, visible
+
+# Writes the fixes of checks, and says what was fixed.
+
+_LISTED = 50  # fixed places
+
+
+def fixed_places(settings: Settings, root: Root) -> str:
+    """Fix the files of ``settings.paths`` below the root, and list the fixed places, those that were not, and how many
+    fixes need review."""
+    from npulint.commands.check.fix_command import apply_fixes
+    from npulint.commands.check.pipeline import run
+    from npulint.fix.written import as_written, remove_left_over, write_all
+
+    def may_change(path: str) -> bool:
+        return root.contains(os.path.join(root.folder, path))
+
+    fixes = apply_fixes(settings, settings.unsafe_fixes, may_change=may_change)
+    remove_left_over(fixes.folders)
+    failed = write_all(fixes)
+    if failed:
+        fixes = as_written(fixes, failed, run(settings))
+    return "\n".join(_told(fixes, settings))
+
+
+def _told(fixes: FixResult, settings: Settings) -> Iterator[str]:
+    from npulint.report.fix_summary import why
+
+    lang = settings.language()
+    yield say(lang, "agent.quoted")
+    yield count(lang, "mcp.fixed", len(fixes.fixed))
+    yield from (f"{fix.code} {fix.name} @ {quoted(fix.path, PATH)}:{fix.line}" for fix in fixes.fixed[:_LISTED])
+    if len(fixes.fixed) > _LISTED:
+        yield say(lang, "mcp.more", n=len(fixes.fixed) - _LISTED)
+    if fixes.refused:
+        yield say(lang, "mcp.refused")
+    for refusal in fixes.refused[:_LISTED]:
+        place = f"{quoted(refusal.path, PATH)}:{refusal.line}"
+        yield f"{refusal.code} {refusal.name} @ {place} {quoted(why(refusal, lang))}"
+    unsafe = 0 if settings.unsafe_fixes else fixable(fixes.result.findings)["unsafe"]
+    if unsafe:
+        yield count(lang, "mcp.unsafe", unsafe)
+    if fixes.fixed:
+        yield say(lang, "agent.verify")
+
 
 _LOG_NAME = "pasted.log"
 _LOG_MOST = 400_000  # characters of a log that is passed as text

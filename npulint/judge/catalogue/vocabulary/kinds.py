@@ -22,16 +22,16 @@ ANY: Values = frozenset()
 _PACKAGES = ("npulint.recognizers", "npulint.graphs.facts", "npulint.runs.facts", "npulint.runs.read")
 # Other modules that declare kinds.
 _MODULES = (
-    "npulint.model.programs.option_rules",
+    "npulint.model.programs.resources",
     "npulint.model.programs.program_fact",
     "npulint.recognizers.configured_programs",
     "npulint.model.programs.launch_options",
     "npulint.read.chip_names",
     "npulint.read.containers.facts",
-    "npulint.read.image_steps",
+    "npulint.read.dockerfile",
     "npulint.read.cuda",
     "npulint.read.mixlist",
-    "npulint.recognizers.versions.facts",
+    "npulint.recognizers.versions.conflicts",
     "npulint.read.packages",
     "npulint.read.shell.slurm",
     "npulint.read.launcher_facts",

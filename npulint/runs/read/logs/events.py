@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar
+
 import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
@@ -11,14 +13,48 @@ from npulint.runs.read.logs.line_origin import rank_of, time_of
 from npulint.runs.read.logs.lines import LogLine, decoded
 from npulint.runs.read.logs.messages import by_literal, is_code, of_found
 from npulint.runs.read.logs.quoting import around, quoted
-from npulint.runs.read.logs.tasks import WANTED as TASK
-from npulint.runs.read.logs.tasks import Tasks
 from npulint.runs.read.logs.tracebacks import WANTED as FRAME
 from npulint.runs.read.logs.tracebacks import TracebackFrame, Tracebacks, warned_at
 
+# Maps failed tasks of the kernel compiler to graph nodes.
+
+T = TypeVar("T")
+
+WANTED = b"FinishedTask["
+"""Contained in the line that begins a task report."""
+
+_FINISHED = lazy_compile(rb"FinishedTask\[\d+\]: ?taskID\[\d+:(\d{1,18})\]")
+_NODE = lazy_compile(rb"taskId\[(\d{1,18})\], ?node\[")
+_MOST_TASKS = 1000
+
+
+class Tasks(Generic[T]):
+    """Records the failure of each task, for the first thousand."""
+
+    def __init__(self) -> None:
+        self._current = b""
+        self._failed: dict[bytes, T] = {}
+
+    def see(self, text: bytes) -> None:
+        """Process a line that may begin a task report."""
+        match = _FINISHED.search(text)
+        if match is not None:
+            self._current = match[1]
+
+    def failed(self, failure: T) -> None:
+        """Record a failure; the first one after a task report belongs to the task."""
+        if self._current and len(self._failed) < _MOST_TASKS:
+            self._failed.setdefault(self._current, failure)
+
+    def of_node(self, text: bytes) -> T | None:
+        """The failure of the task that a line names with its node; None if unknown."""
+        match = _NODE.search(text)
+        return self._failed.get(match[1]) if match is not None else None
+
+
 _MOST = 50
 """Maximum number of subjects per message, and of unknown codes."""
-ALSO = (FRAME, TASK)
+ALSO = (FRAME, WANTED)
 """Literals of lines that explain events."""
 _REACH = 200
 _CODE = lazy_compile(
@@ -75,7 +111,7 @@ class Events:
     def see(self, line: LogLine) -> None:
         """Process a line with a wanted literal."""
         self.tracebacks.see(line)
-        if TASK in line.found:
+        if WANTED in line.found:
             self._tasks.see(line.text)
         if self._table.keys().isdisjoint(line.found) and not any(map(is_code, line.found)):
             return
