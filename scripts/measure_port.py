@@ -27,7 +27,7 @@ from npulint.commands.port.model import PortPlan
 from npulint.commands.port.plan import plan_port
 from npulint.core.errors import NpulintError
 from npulint.fix.diff import unified
-from npulint.fix.written import write_all
+from npulint.fix.write import write_all
 from npulint.judge.fix_results import Touched
 from npulint.judge.settings import Settings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from npulint.core.check_problems import CatalogueProblem
+from npulint.core.errors import CatalogueProblem
 from npulint.judge.catalogue.check import Check
 from npulint.judge.catalogue.schema import parse_check
 

@@ -13,9 +13,8 @@ from npulint.fix.model import FixRefused, ImportRequest, Text
 from npulint.fix.python import plan_all
 from npulint.fix.python.lexing import Lexed
 from npulint.fix.python.tree import Tree, tree_of
-from npulint.fix.python_syntax import syntax
 from npulint.fix.source import edited_text
-from npulint.fix.verify import same
+from npulint.fix.verify import same, syntax
 from npulint.judge.findings import FixStep
 from tests.fix_support import PATH, span
 

@@ -115,7 +115,7 @@ def _port_sources() -> Files:
 class Fix(Writer):
     name = "fix"
     words = ("check", "--fix", "--unsafe-fixes", "--format=json", "--no-cache", "--jobs=1")
-    writes_in = "npulint.fix.written:write_all"
+    writes_in = "npulint.fix.write:write_all"
     linked = "net.py"
     starts: Sequence[Files] = (_port_sources(),)
 

@@ -6,8 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from npulint.survey.model import CHECKED, FAILED, Part, ProjectRow
-from npulint.survey.summary import Summed
+from npulint.survey.model import CHECKED, FAILED, Part, ProjectRow, Summed
 from tests.project_support import Answer, Project
 
 TRAIN = """import torch

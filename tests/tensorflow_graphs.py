@@ -18,7 +18,7 @@ from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
 from tensorflow.python.framework import tensor_util
 
 from npulint.facts.graph import Body, Graph, Node
-from npulint.graphs.read.tensorflow.versions import release_of
+from npulint.graphs.read.tensorflow.binary import release_of
 
 MESSAGES = {
     "graph_def": graph_pb2.GraphDef,

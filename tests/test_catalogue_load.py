@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from npulint.core.cache_folder import cache_folder
-from npulint.core.check_problems import CatalogueError
-from npulint.core.errors import NpulintError
+from npulint.core.cache import cache_folder
+from npulint.core.errors import CatalogueError, NpulintError
 from npulint.judge.catalogue import collect, load, scaffold, sources
 from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.catalogue.load import load_catalogue, load_files

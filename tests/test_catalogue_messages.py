@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.core.check_problems import CatalogueError
+from npulint.core.errors import CatalogueError
 from npulint.data.error_patterns import patterns
 from npulint.judge.catalogue.load import load_catalogue, load_files
 from npulint.judge.catalogue.messages import FOLDER, LINES, MessageTable, parse_table

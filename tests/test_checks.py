@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from npulint.core.check_problems import CatalogueError
+from npulint.core.errors import CatalogueError
 from npulint.judge.catalogue.check import Catalogue, Check
 from npulint.judge.catalogue.examples import run_examples
 from npulint.judge.catalogue.load import load_catalogue

@@ -15,7 +15,7 @@ import pytest
 
 from npulint import __main__, __version__
 from npulint.commands.settings.options import OPTIONS
-from npulint.core.check_problems import CatalogueError, CatalogueProblem
+from npulint.core.errors import CatalogueError, CatalogueProblem
 from npulint.hosts.cli.commands import COMMANDS
 from npulint.hosts.cli.host import Host
 from npulint.hosts.cli.main import main

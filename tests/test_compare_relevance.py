@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.facts.comparison.difference import Difference
-from npulint.facts.comparison.effects import EFFECTS, PARTS, WEAK, effect_of, rank
+from npulint.facts.comparison.difference import EFFECTS, PARTS, WEAK, Difference, effect_of, rank
 from npulint.facts.recipe import ITEM_OF
 from tests.compare_support import differences, short_differences
 

@@ -20,7 +20,7 @@ from npulint.facts.recipe import ITEM_OF
 from npulint.hosts.cli.host import system
 from npulint.hosts.cli.main import main
 from npulint.judge.findings import Comparison, RunResult
-from npulint.report.compared.runs_markdown import run_parts
+from npulint.report.compared.runs import run_parts
 from npulint.report.document.markdown import Writer
 from npulint.runs.compare.compare_runs import compared_runs
 from npulint.runs.read.recorded.values import QUANTITIES, Recorded

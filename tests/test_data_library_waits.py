@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from npulint.data.chip_memory import MEMORIES, chip_memory
-from npulint.data.chips import CHIPS
+from npulint.data.chips import CHIPS, MEMORIES, chip_memory
 from npulint.data.library_waits import library_wait, library_waits
 
 _NORMAL = "torch/distributions/normal.py:57 in Normal.__init__"

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.data.option_slips import counterpart, meant_key, meant_value
-from npulint.data.options import MECHANISMS, OptionUse, legal_keys, options
+from npulint.data.options import MECHANISMS, OptionUse, counterpart, legal_keys, meant_key, meant_value, options
 
 _KEYS = {
     "precison_mode": "precision_mode",

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from npulint.core.errors import NpulintError
-from npulint.doctor.compare import differences
 from npulint.doctor.judge import judge
 from npulint.doctor.machine import Machine, Ran, run_command
+from npulint.doctor.report import differences
 from npulint.doctor.take import parsed, take
 from npulint.hosts.cli.main import main
 from npulint.judge.catalogue.check import Catalogue

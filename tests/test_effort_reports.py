@@ -13,9 +13,8 @@ from npulint.hosts.cli.main import main
 from npulint.judge.effort import Effort
 from npulint.judge.effort.estimate import counted
 from npulint.report.document.model import StackedBar
-from npulint.report.effort.document import by_file, formula, sentences, shown, weight_table
+from npulint.report.effort.document import by_file, formula, markdown, sentences, shown, text, weight_table
 from npulint.report.effort.record import document
-from npulint.report.effort.text import markdown, text
 from npulint.report.terminal import cells
 from tests.html_support import tree
 from tests.port_samples import DDP

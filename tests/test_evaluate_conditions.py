@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
 from npulint.judge.evaluate import conditions
 from npulint.judge.evaluate.checks import key, within
-from npulint.judge.evaluate.patterns import last_segment, matches
+from npulint.judge.evaluate.fact_index import last_segment, matches
 
 _ONE = PossibleValues((3,), True)
 _TWO = PossibleValues((3, 4), True)

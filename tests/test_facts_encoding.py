@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from npulint.facts.attributes import attribute
-from npulint.facts.encoding import decode, encode
-from npulint.facts.model import Comment, Fact, FileFact, FileFacts, Span
+from npulint.facts.model import Comment, Fact, FileFact, FileFacts, Span, decode, encode
 from npulint.read.launcher_facts import LaunchFact, StartedScript
 
 

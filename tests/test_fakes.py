@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.data.torch_names import npu_members
+from npulint.data.names import npu_members
 from npulint.fakes.__main__ import main
 from npulint.fakes.launch import RECORD, environment, read_record, run
 from tests.test_fix_runs_programs import run_all, tensorflow1

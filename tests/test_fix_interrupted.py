@@ -35,7 +35,7 @@ UNPRIVILEGED = """
 import os, sys
 from npulint.hosts.cli.main import main
 main([*sys.argv[2:], "--diff"])  # imports what the other user may not read
-import npulint.hosts.cli.fix, npulint.fix.written, npulint.report.json, npulint.report.fix_summary
+import npulint.hosts.cli.fix, npulint.fix.write, npulint.report.json, npulint.report.fix_summary
 os.setgid(65534)
 os.setuid(65534)
 os.chdir(sys.argv[1])

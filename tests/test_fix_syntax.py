@@ -7,8 +7,7 @@ import ast
 import pytest
 
 from npulint.fix.model import Text
-from npulint.fix.python_syntax import syntax
-from npulint.fix.verify import objection
+from npulint.fix.verify import objection, syntax
 from tests.fix_support import stepped
 
 _OLD = "y = «x.cuda(async=True)»  # a comment\n"

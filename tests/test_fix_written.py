@@ -14,7 +14,7 @@ import pytest
 
 from npulint.commands.check.fix_command import apply_fixes
 from npulint.commands.check.pipeline import check_paths
-from npulint.fix.written import as_written, write_all
+from npulint.fix.write import as_written, write_all
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.findings import RunResult
 from npulint.judge.fix_results import FileChange, Fixed, FixResult

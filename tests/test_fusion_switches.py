@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from npulint.commands.check.pipeline import run
-from npulint.data.fusion_passes import known_pass, near_pass
+from npulint.data.ops import known_pass, near_pass
 from npulint.discover.artifacts import is_switch_file
 from npulint.discover.files import discover
 from npulint.facts.model import Fact

@@ -17,7 +17,7 @@ from npulint.facts.model import Fact, Problem
 from npulint.graphs.facts.graph_programs import graph_facts
 from npulint.graphs.facts.target import Target
 from npulint.graphs.read import read_graph
-from npulint.graphs.read.protobuf import limits
+from npulint.graphs.read.protobuf import wire as wire_format
 from npulint.graphs.read.torch.exported import outputs
 from npulint.graphs.read.torch.schema import BackwardSignature, Signature
 from npulint.graphs.read.torch.script.expression import ExpressionScan
@@ -124,13 +124,13 @@ def test_long_names_are_cut() -> None:
     for graph in graphs:
         assert isinstance(graph, Graph)
         node = graph.bodies[0].nodes[1]
-        assert (node.name, node.inputs) == ("n" * limits.NAME, ("n" * limits.NAME,))
-        assert node.op == "n" * limits.TEXT
+        assert (node.name, node.inputs) == ("n" * wire_format.NAME, ("n" * wire_format.NAME,))
+        assert node.op == "n" * wire_format.TEXT
 
 
 @pytest.mark.parametrize("name", ["g.pb", "g.pbtxt"])
 def test_types_of_operators_are_counted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "OPERATORS", 3)
+    monkeypatch.setattr(wire_format, "OPERATORS", 3)
 
     def graph(count: int) -> bytes:
         if name == "g.pb":
@@ -144,7 +144,7 @@ def test_types_of_operators_are_counted(name: str, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("name", ["g.pb", "g.pbtxt"])
 def test_functions_are_counted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "FUNCTIONS", 3)
+    monkeypatch.setattr(wire_format, "FUNCTIONS", 3)
 
     def graph(count: int) -> bytes:
         if name == "g.pb":

@@ -15,7 +15,7 @@ from npulint.commands.check.pipeline import facts_of, run
 from npulint.commands.compare.compare_command import compare
 from npulint.commands.session import Session
 from npulint.commands.settings.config import load
-from npulint.core.check_problems import CatalogueError
+from npulint.core.errors import CatalogueError
 from npulint.discover.context_files import context_files
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.judge.catalogue.load import load_catalogue

@@ -6,7 +6,7 @@ import pytest
 
 from npulint.facts.model import Span
 from npulint.judge.findings import Related
-from npulint.judge.postprocess.scope import ReportScope
+from npulint.judge.postprocess.record import ReportScope
 from tests.project_support import Project
 from tests.surface_support import finding
 

@@ -17,7 +17,8 @@ from npulint.commands.session import Session
 from npulint.commands.settings.config import load
 from npulint.core.errors import ConfigError
 from npulint.core.links import below, leads_out, repository
-from npulint.discover import Discovery, boundary, discover, files
+from npulint.discover import Discovery, discover, files
+from npulint.discover.paths import Boundary
 from npulint.hosts.cli.main import main
 from npulint.hosts.server.configuration import ClientSettings, problems_of, settings_for
 from npulint.judge.catalogue.sources import list_files
@@ -539,6 +540,6 @@ def test_a_setup_file_that_is_a_pipe_does_not_block(world: Path) -> None:
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000, ""])
 def test_odd_paths_are_outside(world: Path, path: str) -> None:
-    holds = boundary.Boundary(["sub", path]).holds
+    holds = Boundary(["sub", path]).holds
     assert not holds("a\0b") and not holds("/etc/passwd")
     assert not below("a\0b", ".") and not leads_out("a\0b" if "\0" not in path else "x", ".")

@@ -19,7 +19,7 @@ import threading
 import torch
 from torch import nn
 from npulint.live import check_torch, watch_torch
-from npulint.live.torch.errors import LiveError
+from npulint.live.torch.session import LiveError
 
 T = {"torch": "2.13"}
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from npulint.core.errors import NpulintError
-from npulint.hosts.cli.mcp_server.paging import page
-from npulint.hosts.cli.mcp_server.root import Root
+from npulint.hosts.cli.mcp_server.tools import Root, page
 from tests.surface_support import call
 
 Call = tuple[str, dict[str, Any]]

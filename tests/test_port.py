@@ -14,7 +14,7 @@ from npulint.commands.port.plan import plan_port
 from npulint.core.errors import NpulintError
 from npulint.data.port_styles import STEPS, topics
 from npulint.fix.diff import unified
-from npulint.fix.written import write_all
+from npulint.fix.write import write_all
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.settings import Settings
 from tests.port_samples import DDP, KERAS, OF_TENSORFLOW, PLAIN, PROJECTS, SESSION, TRAINER_CLASS

@@ -16,7 +16,7 @@ from npulint.commands.port.plan import plan_port
 from npulint.fakes import launch
 from npulint.fakes.launch import environment
 from npulint.fakes.ranks import free_port
-from npulint.fix.written import write_all
+from npulint.fix.write import write_all
 from npulint.judge.settings import Settings
 from scripts.trying.programs import Program
 from scripts.trying.runs import as_it_is, under_try

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from npulint.commands.port.plan import plan_port
-from npulint.fix.written import write_all
+from npulint.fix.write import write_all
 from npulint.judge.settings import Settings
 from tests.port_support import planned, texts
 

@@ -15,8 +15,7 @@ import pytest
 
 from npulint.commands.check.pipeline import run
 from npulint.core import processes
-from npulint.core.check_problems import CatalogueError, CatalogueProblem
-from npulint.core.errors import ConfigError, NpulintError
+from npulint.core.errors import CatalogueError, CatalogueProblem, ConfigError, NpulintError
 from npulint.core.processes import (
     Child,
     ChildFault,

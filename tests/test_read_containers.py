@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from npulint.data.container_images import chip_of, software_of
-from npulint.discover.manifests import describes_containers
+from npulint.discover.file_filter import describes_containers
 from npulint.facts.model import Fact
 from npulint.read.chip_names import CannPackage, cann_packages
 from npulint.read.configuration import read_configuration

@@ -13,7 +13,7 @@ from npulint.facts.graph import Graph, Node
 from npulint.facts.model import Problem
 from npulint.graphs.read import read_graph
 from npulint.graphs.read.onnx.schema import MESSAGES
-from npulint.graphs.read.protobuf import limits
+from npulint.graphs.read.protobuf import wire
 from tests.onnx_models import DOUBLE, FLOAT, INT64, inner, integer, integers, model, node, trace, value, weight, word
 from tests.protobuf_bytes import field, varint
 
@@ -195,7 +195,7 @@ def test_graphs_within_graphs_end_somewhere() -> None:
 
 
 def test_many_nodes_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "NODES", 3)
+    monkeypatch.setattr(wire, "NODES", 3)
     assert problem(model(*[node("Relu", "x", "y")] * 4)).reason == "graph-too-large"
     assert read(model(*[node("Relu", "x", "y")] * 3)).bodies
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from npulint.facts.graph import Graph
 from npulint.graphs.read.errors import GraphError
-from npulint.graphs.read.protobuf import limits
+from npulint.graphs.read.protobuf import wire
+from npulint.graphs.read.tensorflow.attributes import number_of, word
 from npulint.graphs.read.tensorflow.binary import read_binary
 from npulint.graphs.read.tensorflow.text import read_text
-from npulint.graphs.read.tensorflow.types import number_of, word
 from tests.protobuf_bytes import attr, field, node, varint
 
 
@@ -367,7 +367,7 @@ def test_there_is_a_limit_to_everything(
     limit: str, most: int, data: bytes, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     binary(data), text(source)
-    monkeypatch.setattr(limits, limit, most)
+    monkeypatch.setattr(wire, limit, most)
     with pytest.raises(GraphError, match="graph-too-large"):
         binary(data)
     with pytest.raises(GraphError, match="graph-too-large"):
@@ -376,9 +376,9 @@ def test_there_is_a_limit_to_everything(
 
 def test_one_node_does_not_have_any_number_of_inputs() -> None:
     with pytest.raises(GraphError, match="fields of one node"):
-        binary(field(1, field(1, "a") + field(2, "A") + field(3, "x") * (limits.PARTS + 1)))
+        binary(field(1, field(1, "a") + field(2, "A") + field(3, "x") * (wire.PARTS + 1)))
     with pytest.raises(GraphError, match="fields of one message"):
-        text("node { op: 'A' " + 'input: "x" ' * (limits.PARTS + 1) + "}")
+        text("node { op: 'A' " + 'input: "x" ' * (wire.PARTS + 1) + "}")
 
 
 @pytest.mark.parametrize(

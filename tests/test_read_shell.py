@@ -8,8 +8,7 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from npulint.facts.encoding import decode, encode
-from npulint.facts.model import Fact, FileFacts, Span
+from npulint.facts.model import Fact, FileFacts, Span, decode, encode
 from npulint.read.launcher_facts import LaunchFact, ShellCommand, VariableRecord
 from npulint.read.packages import Dependency
 from npulint.read.shell_script import read_script, read_shell

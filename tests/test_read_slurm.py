@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.facts.encoding import decode, encode
-from npulint.facts.model import FileFacts
+from npulint.facts.model import FileFacts, decode, encode
 from npulint.read.shell.slurm import SlurmRequest
 from npulint.read.shell_script import read_shell
 

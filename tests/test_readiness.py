@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.core.check_problems import CatalogueError
+from npulint.core.errors import CatalogueError
 from npulint.facts.model import Span
 from npulint.judge.catalogue.check import TOPICS, ItemDefinition
 from npulint.judge.catalogue.examples import run_item_examples
@@ -16,7 +16,7 @@ from npulint.judge.catalogue.load import load_catalogue, load_files
 from npulint.judge.catalogue.readiness import parse_item
 from npulint.judge.catalogue.sources import builtin_directory
 from npulint.judge.findings import ChecklistItem, Evidence, ProgramSummary, RunResult, Summary
-from npulint.report.markup import code, prose
+from npulint.report.terminal import code, prose
 from npulint.report.view import ReportView, render
 from tests.project_support import Project
 from tests.surface_support import sample

@@ -15,8 +15,7 @@ from markdown_it.token import Token
 from npulint.facts.model import Span
 from npulint.judge.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult, Summary
 from npulint.report.markdown import LIMIT
-from npulint.report.markup import code, link, prose
-from npulint.report.terminal import escape_control_chars
+from npulint.report.terminal import code, escape_control_chars, link, prose
 from npulint.report.view import ReportView, render
 from tests import hostile_results
 from tests.surface_support import finding

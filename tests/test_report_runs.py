@@ -24,7 +24,7 @@ from npulint.judge.settings import FORMATS, MACHINE_FORMATS, Settings
 from npulint.judge.summaries.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 from npulint.report.html.plots import axis, plot
 from npulint.report.runs import words
-from npulint.report.runs.bars import bar, padded, powers, spark, stacked
+from npulint.report.runs.text import bar, padded, powers, spark, stacked
 from npulint.report.terminal import cells, has_blocks
 from npulint.report.view import ReportView, render
 from tests.html_support import EVIL, by_id, text_of, tree, with_class

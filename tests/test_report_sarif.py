@@ -14,7 +14,7 @@ from npulint.facts.model import Problem, Span
 from npulint.judge.findings import Edit, Finding, Fix, Related, RunResult, Summary, SuppressedFinding
 from npulint.judge.source_lines import FileLines
 from npulint.report import sarif
-from npulint.report.sarif.locations import ROOT
+from npulint.report.sarif.results import ROOT
 from npulint.report.view import ReportView, RulePage, render
 from tests.hostile_results import results
 from tests.project_support import ROOT as ROOT_FOLDER

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.facts.model import Span
-from npulint.report.sarif.locations import ROOT, artifact, region, stored
-from npulint.report.sarif.results import line_hashes
+from npulint.report.sarif.results import ROOT, artifact, line_hashes, region, stored
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,11 @@ import npulint.commands.session
 from npulint.commands.check.pipeline import run
 from npulint.commands.check.project_runner import evaluate_project
 from npulint.commands.session import Checked, Session
-from npulint.core.check_problems import CatalogueError
-from npulint.core.errors import ConfigError
+from npulint.core.errors import CatalogueError, ConfigError
 from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile
 from npulint.discover.projects import group
-from npulint.facts.encoding import decode, encode
-from npulint.facts.model import FileFacts
+from npulint.facts.model import FileFacts, decode, encode
 from npulint.judge.baseline import save_baseline
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.findings import Finding

@@ -9,8 +9,15 @@ from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.findings import Finding, Fix, FixEdit, FixStep, Related
 from npulint.judge.postprocess import passes
 from npulint.judge.postprocess.finalize import FOR_EXAMPLES, PASSES
-from npulint.judge.postprocess.record import EVERYTHING, RawResults, RunContext, RunData, merged
-from npulint.judge.postprocess.scope import ReportScope, finding_key
+from npulint.judge.postprocess.record import (
+    EVERYTHING,
+    RawResults,
+    ReportScope,
+    RunContext,
+    RunData,
+    finding_key,
+    merged,
+)
 from npulint.judge.settings import Settings
 from tests.surface_support import finding, source
 

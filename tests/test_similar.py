@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from npulint.core import similar
+from npulint.core import suggest
 from npulint.core.suggest import closest_match
 from npulint.data.environment import nearest
 from npulint.data.ops import near_op
@@ -19,7 +19,7 @@ _KNOWN = sorted(legal_keys("session_key"))
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
-    similar.renew()
+    suggest.renew()
 
 
 def _slips(word: str, rng: random.Random) -> list[str]:
@@ -35,28 +35,28 @@ def _slips(word: str, rng: random.Random) -> list[str]:
 
 def test_what_is_meant_is_on_the_shortlist() -> None:
     rng = random.Random(7)
-    assert len(_KNOWN) > similar.MOST
+    assert len(_KNOWN) > suggest.MOST
     for word in _KNOWN:
         for slip in _slips(word, rng):
-            assert word in similar.similar(slip, _KNOWN), slip
+            assert word in suggest.similar(slip, _KNOWN), slip
 
 
 def test_a_shortlist_is_short_and_in_order() -> None:
-    found = similar.similar(_KNOWN[3], _KNOWN)
-    assert len(found) <= similar.MOST
+    found = suggest.similar(_KNOWN[3], _KNOWN)
+    assert len(found) <= suggest.MOST
     assert found == sorted(found)
-    assert similar.similar("x", ["b", "a"]) == ["b", "a"]
-    assert similar.similar("", _KNOWN) == [] or len(similar.similar("", _KNOWN)) <= similar.MOST
+    assert suggest.similar("x", ["b", "a"]) == ["b", "a"]
+    assert suggest.similar("", _KNOWN) == [] or len(suggest.similar("", _KNOWN)) <= suggest.MOST
 
 
 def test_help_ends() -> None:
     assert [closest_match("precison_mode", _KNOWN), near("precison_mode", "session_key")] == ["precision_mode"] * 2
     assert nearest("ASCEND_GLOBAL_LOG_LEVL") == "ASCEND_GLOBAL_LOG_LEVEL"
     assert near_op("ReduecSum") == "ReduceSum"
-    for _ in range(similar.HELPED):
-        similar.may_help()
+    for _ in range(suggest.HELPED):
+        suggest.may_help()
     assert closest_match("precison_mode", _KNOWN) == nearest("ASCEND_GLOBAL_LOG_LEVL") == ""
-    similar.renew()
+    suggest.renew()
     assert closest_match("precison_mode", _KNOWN) == "precision_mode"
 
 

@@ -9,9 +9,7 @@ import pytest
 
 from npulint.core.errors import NpulintError
 from npulint.discover.files import DiscoverOptions, discover
-from npulint.survey.addresses import is_address, is_taken, without_credentials
-from npulint.survey.exclusion import exclusion
-from npulint.survey.inputs import jobs, listed
+from npulint.survey.inputs import exclusion, is_address, is_taken, jobs, listed, without_credentials
 from tests.survey_support import TRAIN, fleet
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from npulint.survey.dashboard.page import page
-from npulint.survey.summary import Summed
+from npulint.survey.model import Summed
 from tests.html_support import EVIL, by_id, text_of, tree, with_class
 from tests.survey_support import broken, large, row, summed
 

@@ -19,7 +19,7 @@ from npulint.judge.catalogue.check import Catalogue, Check
 from npulint.judge.catalogue.forms import FORMS, PLURALS
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.catalogue.page import general
-from npulint.judge.catalogue.placeholders import Placeholder, written
+from npulint.judge.catalogue.texts import Placeholder, written
 from npulint.judge.evaluate.captures import fill, with_open_places
 from npulint.judge.evaluate.places import worded
 from npulint.judge.findings import Related

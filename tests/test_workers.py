@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from npulint.commands.check.pipeline import run
-from npulint.core.check_problems import CatalogueError, CatalogueProblem
-from npulint.core.errors import ConfigError
+from npulint.core.errors import CatalogueError, CatalogueProblem, ConfigError
 from npulint.judge.settings import Settings
 
 _TRAIN = "import tensorflow as tf\nloss = net()\ntf.train.AdamOptimizer().minimize(loss)\nsess = tf.Session()\n"

@@ -14,8 +14,7 @@ import msgspec
 from npulint.commands.check.pipeline import run
 from npulint.commands.settings.config import load
 from npulint.commands.settings.options import OPTIONS
-from npulint.core.check_problems import CatalogueError
-from npulint.core.errors import NpulintError
+from npulint.core.errors import CatalogueError, NpulintError
 from npulint.core.processes import ChildPool, Children, Ended
 from npulint.judge.findings import RunResult
 

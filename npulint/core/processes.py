@@ -320,8 +320,7 @@ def _receive(source: int, take: Callable[[bytes], None]) -> None:
 
 def _packed(function: Callable[[Any], Any], folder: str, request: Any) -> tuple[str, Any]:
     """An answer or an error as a message."""
-    from npulint.core.check_problems import CatalogueError
-    from npulint.core.errors import ConfigError, NpulintError
+    from npulint.core.errors import CatalogueError, ConfigError, NpulintError
 
     try:
         os.chdir(folder)
@@ -342,8 +341,7 @@ def _unpacked(kind: str, content: Any) -> Any:
     """The answer in a message. Raises the error in it."""
     if kind == "answer":
         return content
-    from npulint.core.check_problems import CatalogueError, CatalogueProblem
-    from npulint.core.errors import ConfigError, NpulintError
+    from npulint.core.errors import CatalogueError, CatalogueProblem, ConfigError, NpulintError
 
     if kind == "catalogue":
         raise CatalogueError(msgspec.convert(content, list[CatalogueProblem]))

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.core.similar import may_help, similar
+from npulint.core.suggest import may_help, similar
 from npulint.data import table
 
 ALLOCATOR = "PYTORCH_NPU_ALLOC_CONF"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import Literal
 
-from npulint.core.similar import may_help, similar
+from npulint.core.suggest import may_help, similar
 from npulint.data import lazy_table
 from npulint.data.names import canonical, star_exports
 from npulint.data.releases import standing

@@ -7,7 +7,7 @@ from functools import cache
 import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.core.similar import may_help, similar
+from npulint.core.suggest import may_help, similar
 from npulint.data import lazy_table
 
 _TYPE = lazy_compile(r"_?[A-Z][A-Za-z0-9_]*")
@@ -103,3 +103,44 @@ def slipped(name: str, other: str) -> bool:
 
 def _plain(name: str) -> str:
     return name.translate(_LOOKALIKE).casefold()
+
+
+# Fusion passes of CANN, as switch files and reports name them.
+
+_passes = lazy_table("fusion_passes.json", frozenset[str])
+_ENDS = ("", "pass", "fusionpass")
+_SHORT_FUSION_PASSES = 12  # shorter names may differ in one letter
+
+
+def known_pass(name: str) -> bool:
+    """Whether the name is that of a recorded fusion pass. No list is complete: releases have different ones."""
+    return name in _passes()
+
+
+def near_pass(name: str) -> str | None:
+    """The fusion pass that an unknown name certainly means: different letter case, a missing end, a one-letter typo."""
+    if known_pass(name):
+        return None
+    plain = _fusion_passe_plain(name[:120])
+    same = next((found for end in _ENDS if (found := _fusion_passe_by_plain_form().get(plain + end))), None)
+    if same or len(name) < _SHORT_FUSION_PASSES:
+        return same
+    near = (one for size in (-1, 0, 1) for one in _fusion_passe_by_beginning().get((name[0], len(name) + size), ()))
+    return min((one for one in near if slipped(name, one)), default=None)
+
+
+@cache
+def _fusion_passe_by_plain_form() -> dict[str, str]:
+    return {_fusion_passe_plain(name): name for name in sorted(_passes(), reverse=True)}
+
+
+@cache
+def _fusion_passe_by_beginning() -> dict[tuple[str, int], list[str]]:
+    beginning: dict[tuple[str, int], list[str]] = {}
+    for name in _passes():
+        beginning.setdefault((name[0], len(name)), []).append(name)
+    return beginning
+
+
+def _fusion_passe_plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").casefold()

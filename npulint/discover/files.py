@@ -10,7 +10,6 @@ from itertools import islice
 import msgspec
 
 from npulint.core.atomic_files import is_temporary
-from npulint.discover.boundary import Boundary
 from npulint.discover.candidates import Candidates
 from npulint.discover.file_filter import (
     artifact_kinds,
@@ -41,7 +40,7 @@ from npulint.discover.kinds import (
     possible_kinds,
 )
 from npulint.discover.models import unsupported_reason
-from npulint.discover.paths import local, shown
+from npulint.discover.paths import Boundary, local, shown
 from npulint.discover.projects import base_of
 from npulint.discover.safe_open import read_head
 from npulint.discover.tracked import Tracked, all_ignored

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from npulint.doctor.machine import Machine, pairs
 from npulint.runs.read.machine.snapshot import Driver, Package
-from npulint.runs.read.machine.versions import ordered
+from npulint.runs.read.machine.toolkits import ordered
 
 _DEFAULT = "/usr/local/Ascend"
 _SERIES = re.compile(r"V\d+R\d+C\d+")

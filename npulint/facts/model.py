@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import msgspec
@@ -151,7 +152,7 @@ class FileFacts(msgspec.Struct, frozen=True):
 
     `kind` is one of python, notebook, shell, makefile, mixlist, dependency, dockerfile, cuda, configuration, graph,
     data, other. Python and notebooks have `code`, graphs `graph`, data files their `content` (it is parsed if a program
-    loads the file), the other kinds `facts` (which `npulint.facts.encoding` stores); `comments` are suppressions.
+    loads the file), the other kinds `facts` (which `npulint.facts.model` stores); `comments` are suppressions.
     `checksum` is the CRC-32 of the bytes that were read, 0 if not known."""
 
     path: str
@@ -166,3 +167,31 @@ class FileFacts(msgspec.Struct, frozen=True):
 
 
 __all__ = ["Arguments", "Comment", "Fact", "FileFact", "FileFacts", "Problem", "Scalar", "Span"]
+
+
+# Facts of a file as bytes and back, for the cache.
+
+_FILE = msgspec.msgpack.Decoder(tuple[FileFacts, list[tuple[str, msgspec.Raw]]])
+
+
+def encode(file: FileFacts) -> bytes:
+    """The bytes of a file's facts. Readers make instances of `FileFact`, whose fields are plain; each is stored with
+    the name of its class."""
+    named = [(f"{type(fact).__module__}:{type(fact).__qualname__}", fact) for fact in file.facts]
+    return msgspec.msgpack.encode((msgspec.structs.replace(file, facts=[]), named))
+
+
+def decode(data: bytes) -> FileFacts:
+    """The facts of bytes from `encode`, each as an instance of its class. Raises `msgspec.MsgspecError` for others."""
+    file, named = _FILE.decode(data)
+    return msgspec.structs.replace(file, facts=[_decoder(name).decode(fact) for name, fact in named]) if named else file
+
+
+@cache
+def _decoder(name: str) -> msgspec.msgpack.Decoder[Fact]:
+    """The decoder of a class, whose module is imported when the cache has a fact of it."""
+    module, _, cls = name.partition(":")
+    found = getattr(import_module(module), cls, None) if module.startswith("npulint.") else None
+    if not (isinstance(found, type) and issubclass(found, Fact)):
+        raise msgspec.ValidationError(f"not a class of facts: {name}")
+    return msgspec.msgpack.Decoder(found)

@@ -10,7 +10,7 @@ import msgspec
 from npulint.facts.graph import Body, Graph, Node, NodeFrame, NodeNames
 from npulint.fakes.orders import Called, Ended
 from npulint.fakes.ranks import Part
-from npulint.graphs.facts.stops import STOP
+from npulint.graphs.facts.graph_fact import STOP
 from npulint.graphs.read.torch.recorded import read_recorded
 from npulint.live.course import FORMAT as COURSE
 from npulint.live.course import Course, read

@@ -5,14 +5,19 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterable
 
+import msgspec
+
 from npulint.discover.kinds import is_mixlist, kinds_by_content, kinds_of
+from npulint.discover.safe_open import read_regular
 from npulint.facts.model import Span
 from npulint.fix.fix_pass import Documents, made, proposals
 from npulint.fix.imports import merged_imports
 from npulint.fix.model import FixRefused, Plan
 from npulint.fix.plan import planned
 from npulint.fix.source import SourceDocument
-from npulint.judge.findings import Edit, Finding
+from npulint.judge.findings import Edit, Finding, RunResult
+from npulint.judge.settings import Settings
+from npulint.read.files import LIMIT
 
 
 class DecodedFiles:
@@ -72,3 +77,33 @@ def _worked_out(findings: Iterable[Finding], documents: Documents, unsafe: bool)
 
 def _willing(finding: Finding, path: str, place: Span, plan: Plan) -> None:
     return None
+
+
+# The edits of findings, for reports that show them.
+
+
+def with_edits(result: RunResult, settings: Settings) -> RunResult:
+    """The result with the fix edits of each finding, computed for the current files."""
+    files = DecodedFiles(_reading(settings.piped()))
+    findings: list[Finding] = []
+    for finding in result.findings:
+        if finding.fix.changes:
+            try:
+                edits = edits_of(finding, files, unsafe=True)
+            except FixRefused:
+                edits = ()
+            finding = msgspec.structs.replace(finding, fix=msgspec.structs.replace(finding.fix, edits=edits))
+        findings.append(finding)
+    return msgspec.structs.replace(result, findings=findings)
+
+
+def _reading(piped: dict[str, bytes]) -> Callable[[str], bytes | None]:
+    def bytes_of(path: str) -> bytes | None:
+        if path in piped:
+            return piped[path]
+        try:
+            return read_regular(path, LIMIT)
+        except (OSError, ValueError):
+            return None
+
+    return bytes_of

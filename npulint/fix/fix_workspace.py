@@ -11,8 +11,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from npulint.core.lazy_regex import lazy_compile
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.facts.model import FileFacts
-from npulint.fix.model import FixRefused
-from npulint.fix.source import SourceDocument
+from npulint.fix.model import FixRefused, Text
+from npulint.fix.python.aligned import realigned
+from npulint.fix.python.device_checks import without_unread
+from npulint.fix.python.tree import Tree, tree_of
+from npulint.fix.python.unused import looks_up, without_unused
+from npulint.fix.source import SourceDocument, edited_text
+from npulint.fix.verify import objection
 from npulint.judge.findings import Edit
 from npulint.judge.fix_results import FileChange
 from npulint.read.files import LoadedFile, load
@@ -201,3 +206,37 @@ def _carried(lines: Sequence[int], edits: Sequence[Edit]) -> list[int]:
         count = edit.text.count("\n") + 1
         carried[first : last + 1] = [carried[min(first + place, last)] for place in range(count)]
     return carried
+
+
+# Cleanup of Python files after all fixes: unused imports, unused device checks, alignment below brackets.
+
+_CleanedUp = tuple[dict[str, bytes], dict[str, tuple[Edit, ...]]]
+
+
+def cleaned_up(workspace: FixWorkspace) -> _CleanedUp:
+    """The cleaned-up bytes by path, and the edits that produce them."""
+    data: dict[str, bytes] = {}
+    edits: dict[str, tuple[Edit, ...]] = {}
+    for path in workspace.changed():
+        text = workspace.document(path).text
+        try:
+            some = tuple(_edits(workspace, text))
+            after = workspace.document(path).edited(some)
+            if some and not objection(text, edited_text(text.text, some), some):
+                data[path], edits[path] = after, some
+        except (FixRefused, RecursionError, MemoryError):
+            continue
+    return data, edits
+
+
+def _edits(workspace: FixWorkspace, text: Text) -> list[Edit]:
+    if text.kind != "python" or text.new:
+        return []
+    before, after = Tree(workspace.original(text.path).text), tree_of(text)
+    stem = text.path.rpartition("/")[2].removesuffix(".py")
+
+    def exported(name: str) -> bool:
+        return any(looks_up(other, stem, name) for path, other in workspace.python_texts() if path != text.path)
+
+    gone = [*without_unused(before, after, exported), *without_unread(before, after, exported)]
+    return [*gone, *realigned(before, after, lambda line: workspace.line(text.path, line))]

@@ -298,7 +298,7 @@ class ComparedRow(msgspec.Struct, frozen=True):
     """One compared value. `part` is one of `npulint.facts.recipe.ITEMS`, `what` names the value. Answers: same,
     differs, unknown, note (a difference that the NPU requires). A side that lacks the value is None; `near` is then
     where the migrated program would set it. `code` is the check that reports the difference. `effect` is what the
-    difference does to the loss (`npulint.facts.comparison.effects`), `also` are both sides of its further places."""
+    difference does to the loss (`npulint.facts.comparison.difference`), `also` are both sides of its further places."""
 
     part: str
     what: str

@@ -62,7 +62,7 @@ class FileChange(msgspec.Struct, frozen=True):
 
 class FixResult(msgspec.Struct, frozen=True):
     """The result of fixing, by path. `result` is that of a run over the fixed files. `apply_fixes` writes nothing;
-    after `npulint.fix.written` it is about the files that were really written. `folders` are those of the checked
+    after `npulint.fix.write` it is about the files that were really written. `folders` are those of the checked
     files."""
 
     files: list[FileChange]

@@ -13,8 +13,7 @@ from npulint import __version__
 from npulint.core.budget import GENEROUS, REASONS, Budget
 from npulint.core.cache import Cache, key
 from npulint.core.progress import Advance, no_progress
-from npulint.facts.encoding import decode, encode
-from npulint.facts.model import FileFacts
+from npulint.facts.model import FileFacts, decode, encode
 from npulint.judge.settings import Settings
 from npulint.read.files import LoadedFile, read
 

@@ -10,8 +10,8 @@ import msgspec
 from npulint.core.budget import Budget
 
 if TYPE_CHECKING:
-    from npulint.discover.boundary import Boundary
     from npulint.discover.files import DiscoverOptions
+    from npulint.discover.paths import Boundary
 
 PEOPLE_FORMATS = ("text", "concise", "github", "markdown", "html")
 MACHINE_FORMATS = ("json", "jsonl", "sarif", "gitlab", "junit", "checkstyle", "agent")
@@ -134,7 +134,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     def boundary(self) -> Boundary:
         """The folders whose files may be read and shown: around the checked paths and the reference."""
-        from npulint.discover.boundary import Boundary
+        from npulint.discover.paths import Boundary
 
         return Boundary((*self.paths, *filter(None, (self.reference, self.against))))
 

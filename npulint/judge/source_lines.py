@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 
-from npulint.discover.boundary import Boundary
 from npulint.discover.graphs import HEAD, form_of_text
 from npulint.discover.kinds import kinds_of
+from npulint.discover.paths import Boundary
 from npulint.discover.safe_open import read_regular
 from npulint.read.source import DecodedSource, decode
 

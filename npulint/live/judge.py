@@ -15,7 +15,7 @@ from npulint.core.errors import ConfigError
 from npulint.core.lazy_regex import lazy_compile
 from npulint.core.texts import say
 from npulint.data.aten import is_recorded, nearest
-from npulint.data.chip_memory import chip_memory
+from npulint.data.chips import chip_memory
 from npulint.facts.graph import Graph
 from npulint.facts.model import FileFacts
 from npulint.graphs.facts.graph_fact import GraphFact

@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.data.container_images import Software, chip_of, software_of
-from npulint.data.torch_npu_packages import adapter_for
+from npulint.data.version_matrix import adapter_for
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact, Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.data.frameworks import framework
-from npulint.data.torch_npu_packages import adapter_for, has_adapter
+from npulint.data.version_matrix import adapter_for, has_adapter
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact

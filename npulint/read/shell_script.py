@@ -27,7 +27,6 @@ from npulint.read.launcher_facts import (
 from npulint.read.shell.commands import ParsedCommand, Parser
 from npulint.read.shell.installed_packages import CONDA, InstalledPackages
 from npulint.read.shell.lex import Lexer
-from npulint.read.shell.loops import rounds
 from npulint.read.shell.places import WrittenPlaces
 from npulint.read.shell.slurm import slurm_requests
 from npulint.read.shell.started_programs import (
@@ -39,7 +38,7 @@ from npulint.read.shell.started_programs import (
     started,
 )
 from npulint.read.shell.tokens import Word, WordPart
-from npulint.read.shell.values import HOLE, ExpandedArgument, Variables
+from npulint.read.shell.values import HOLE, ExpandedArgument, Variables, rounds
 
 DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
 _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))

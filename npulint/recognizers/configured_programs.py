@@ -10,10 +10,9 @@ from npulint.facts.model import Fact, FileFacts, Span
 from npulint.model.code.index import FactTable, Index, table
 from npulint.model.launches.npu_names import launcher_for_npu
 from npulint.model.launches.project_launches import Target, target_of
-from npulint.model.programs.configured.arguments import TrainingArgument, training_arguments
+from npulint.model.programs.configured.arguments import TrainingArgument, required_versions, training_arguments
 from npulint.model.programs.configured.settings import TrainingStart
 from npulint.model.programs.configured.starts import TrainingStarts
-from npulint.model.programs.configured.versions import required_versions
 from npulint.model.programs.program_fact import ProgramFact
 from npulint.model.values.context import Context
 from npulint.read.launcher_facts import LaunchFact

@@ -16,8 +16,8 @@ from npulint.core.texts import count, say, with_label
 from npulint.judge.evaluate.places import covered, place_of
 from npulint.judge.findings import Comparison, Finding, Related, RunResult
 from npulint.report.changed import ChangedLines, blocks
-from npulint.report.groups import grouped
 from npulint.report.quoted import MESSAGE, PATH, quoted
+from npulint.report.summary import grouped
 from npulint.report.view import ReportView, visible
 
 _SENTENCE_END = lazy_compile(r"(?<=[.!?])\s+(?=[A-Z`\"])|(?<=[。！？])")

@@ -12,9 +12,9 @@ from npulint.judge.findings import Finding, ProgramSummary, RunResult
 from npulint.judge.settings import RANK
 from npulint.report.document.markdown import Writer, fitting, size
 from npulint.report.document.model import CodeCell, Prose, Status, Table
-from npulint.report.markup import code, link, prose
 from npulint.report.readiness import lists, place_of, seen, tally
 from npulint.report.summary import closing, first_steps
+from npulint.report.terminal import code, link, prose
 from npulint.report.view import ReportView, visible
 
 LIMIT = 1024 * 1024  # bytes of a job summary on GitHub
@@ -61,7 +61,7 @@ def _compared(result: RunResult, view: ReportView, room: int) -> str:
         parts.append(f"## {say(view.lang, 'compare.title')}\n\n{prose(say(view.lang, 'compare.pairs.none'))}")
     parts += [prose(line) for line in alone(result.comparison, view.lang)]
     if result.comparison.runs is not None:
-        from npulint.report.compared.runs_markdown import run_parts  # most comparisons have none
+        from npulint.report.compared.runs import run_parts  # most comparisons have none
 
         parts += run_parts(result.comparison, result.comparison.runs, writer, view.lang)
     return "\n\n".join([*parts, *([count(view.lang, "compare.cut", writer.cut)] if writer.cut else [])])

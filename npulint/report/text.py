@@ -14,9 +14,8 @@ from npulint.judge.evaluate.places import covered, further
 from npulint.judge.findings import Finding, ProgramSummary, Related, RunResult
 from npulint.judge.settings import RANK
 from npulint.report.frames import Frames
-from npulint.report.groups import Group, grouped
 from npulint.report.readiness import STATUSES, readiness, traits
-from npulint.report.summary import closing, first_steps, fixability, headline
+from npulint.report.summary import Group, closing, first_steps, fixability, grouped, headline
 from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, folded, leading, linked, wrap
 from npulint.report.view import ReportView, visible
 
@@ -68,7 +67,7 @@ def render(result: RunResult, view: ReportView) -> str:
     blocks.append(writer.first(result, findings) if view.change or view.comparing else notes(result, view))
     blocks.append([*closing(result, view, f"{_MARK} "), *writer.hint(findings)])
     if result.step is not None:
-        from npulint.report.step.text import blocks as step_blocks  # only live checks have one
+        from npulint.report.step.tables import blocks as step_blocks  # only live checks have one
 
         blocks += step_blocks(result.step, view)
     return _printed(blocks, view.width)
@@ -223,7 +222,7 @@ class _Writer:
         """The fix as a diff."""
         if not self._view.fixes or not finding.fix.edits:
             return []
-        from npulint.report.fix_diff import change  # rarely shown
+        from npulint.report.changed import change  # rarely shown
 
         return change(finding, self._view, self._paint, gutter)
 

@@ -12,9 +12,8 @@ import msgspec
 
 from npulint.commands.check.pipeline import run
 from npulint.commands.settings.config import load
-from npulint.core.check_problems import CatalogueError
 from npulint.core.digest import blake2b
-from npulint.core.errors import NpulintError
+from npulint.core.errors import CatalogueError, NpulintError
 from npulint.discover.repository import Repository, repository_around
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.findings import RunResult
@@ -22,11 +21,10 @@ from npulint.judge.settings import Settings
 from npulint.judge.source_lines import FileLines
 from npulint.report.rule_pages import pages_of
 from npulint.report.view import ProjectStamp, ReportView, RulePage, render_parts
-from npulint.survey.content import content_of
-from npulint.survey.exclusion import exclusion
+from npulint.survey.inputs import exclusion
 from npulint.survey.model import CHECKED, Job, Plan
 from npulint.survey.parts import REPORTS, read_part, read_report, report_path, write_file, write_part
-from npulint.survey.rows import failed, part_of
+from npulint.survey.rows import content_of, failed, part_of
 
 
 def answer(request: tuple[object, object]) -> bool:

@@ -15,8 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
-from npulint.survey.addresses import PROTOCOLS, is_taken
-from npulint.survey.inputs import Listed
+from npulint.survey.inputs import PROTOCOLS, Listed, is_taken
 from npulint.survey.model import Job
 from npulint.survey.parts import CLONES
 

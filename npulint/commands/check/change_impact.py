@@ -14,8 +14,7 @@ from npulint.discover.ignore import Excludes
 from npulint.discover.kinds import PASSING, SourceFile, kinds_of
 from npulint.discover.revision import AUTO, MissingObjectsError, Revision, UnknownRevisionError
 from npulint.judge.catalogue.check import Catalogue
-from npulint.judge.postprocess.record import RawResults
-from npulint.judge.postprocess.scope import FindingKey, covered_keys, finding_keys
+from npulint.judge.postprocess.record import FindingKey, RawResults, covered_keys, finding_keys
 from npulint.judge.settings import Settings
 
 Projects = Mapping[str, Sequence[SourceFile]]

@@ -29,9 +29,7 @@ from npulint.judge.findings import Finding, RunResult
 from npulint.judge.fix_results import FileChange, Fixed, FixResult, Refusal, Touched
 from npulint.judge.postprocess.comments import ignoring
 from npulint.judge.postprocess.finalize import finalize, reported
-from npulint.judge.postprocess.per_file import PerFileIgnores
-from npulint.judge.postprocess.record import RawResults, RunContext
-from npulint.judge.postprocess.scope import ReportScope
+from npulint.judge.postprocess.record import PerFileIgnores, RawResults, ReportScope, RunContext
 from npulint.judge.postprocess.select import Identity
 from npulint.judge.settings import Settings
 from npulint.judge.source_lines import FileLines
@@ -191,7 +189,7 @@ class _Fixer:
         self, root: str, workspace: FixWorkspace, first: RawResults, blamed: Collection[CheckInFile]
     ) -> _Attempt:
         """Run fix passes until nothing is left to fix, without the fixes in `blamed`."""
-        from npulint.fix.cleanup import cleaned_up
+        from npulint.fix.fix_workspace import cleaned_up
         from npulint.fix.imports import merged_imports
 
         planner_of = self._planners(workspace, first)

@@ -19,8 +19,7 @@ from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.findings import RunResult
 from npulint.judge.postprocess.finalize import finalize
-from npulint.judge.postprocess.record import RawResults, RunContext, merged
-from npulint.judge.postprocess.scope import FindingKey, ReportScope
+from npulint.judge.postprocess.record import FindingKey, RawResults, ReportScope, RunContext, merged
 from npulint.judge.settings import Settings
 from npulint.judge.source_lines import FileLines, LineProvider
 from npulint.read.files import load, read

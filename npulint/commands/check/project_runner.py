@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from npulint.commands.build import assemble
 from npulint.commands.check.isolation import unjudged, without_failing
-from npulint.core import similar
+from npulint.core import suggest
 from npulint.core.budget import BudgetError
 from npulint.core.cancellation import checkpoint
 from npulint.core.wings import service
@@ -43,7 +43,7 @@ def evaluate_project(
 
     Code that recurses too deeply to be resolved, or that takes more time or memory
     than allowed, becomes a problem of its file, else of this project."""
-    similar.renew()
+    suggest.renew()
     limit = settings.limits().of_project(len(files), _BYTES * sum(map(_records, files)))
     try:
         return without_failing(files, limit, lambda left: _judged(root, left, catalogue, settings, readable))

@@ -31,8 +31,7 @@ from npulint.commands.training_config.steps.model import Argument, CodeStep
 from npulint.commands.training_config.tracer import Tracer
 from npulint.data.compare_parts import known_arguments
 from npulint.data.recipe import setting_parts
-from npulint.facts.comparison.difference import Difference, SideValue, of_both, of_one
-from npulint.facts.comparison.effects import with_effects
+from npulint.facts.comparison.difference import Difference, SideValue, of_both, of_one, with_effects
 from npulint.facts.model import Fact
 from npulint.facts.recipe import TrainingSetting
 from npulint.facts.values import PossibleValues

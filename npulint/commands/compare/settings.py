@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from npulint.commands.training_config.provenance.plain import canonical
 from npulint.commands.training_config.steps.components import TYPE
-from npulint.commands.training_config.steps.naming import SPLIT, refined_part
-from npulint.commands.training_config.steps.unresolved import component
+from npulint.commands.training_config.steps.unresolved import SPLIT, component, refined_part
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.comparison.difference import Difference, SideValue, of_both, of_one
 from npulint.facts.recipe import TrainingSetting

@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.commands.compare.align import align
 from npulint.commands.compare.side import Side, calls_base
-from npulint.commands.training_config.steps.literals import skeleton
+from npulint.commands.training_config.steps.expressions import skeleton
 from npulint.commands.training_config.steps.model import CodeStep, Home
 from npulint.core.lazy_regex import lazy_compile
 from npulint.model.values.cursors import CallSite, Expr

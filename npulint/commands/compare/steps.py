@@ -14,7 +14,7 @@ from npulint.commands.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValu
 from npulint.commands.training_config.setting_parts import setting_part
 from npulint.commands.training_config.steps.formatting import shown_apart
 from npulint.commands.training_config.steps.model import Argument, CodeStep
-from npulint.commands.training_config.steps.naming import SPLIT, STRONG
+from npulint.commands.training_config.steps.unresolved import SPLIT, STRONG
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
 from npulint.facts.comparison.difference import Difference, SideValue
 from npulint.facts.model import Span

@@ -7,11 +7,10 @@ from collections.abc import Hashable, Sequence
 import msgspec
 
 from npulint.commands.training_config.provenance.plain import Found, ValuePairs, canonical
-from npulint.commands.training_config.steps.expressions import ordered
+from npulint.commands.training_config.steps.expressions import ordered, skeleton
 from npulint.commands.training_config.steps.formatting import shown, shown_apart
-from npulint.commands.training_config.steps.literals import skeleton
 from npulint.commands.training_config.steps.model import Argument
-from npulint.commands.training_config.steps.naming import SPLIT
+from npulint.commands.training_config.steps.unresolved import SPLIT
 from npulint.commands.training_config.tracer import Tracer
 from npulint.data.recipe import converted, recipe_call
 from npulint.facts.code import Op, Ref, SequenceDisplay, Value

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from npulint.commands.port.model import PlannedStep, PortPlan
 from npulint.core.errors import NpulintError
 from npulint.core.texts import say
-from npulint.fix.write import write_together
-from npulint.fix.written import remove_left_over
+from npulint.fix.write import remove_left_over, write_together
 from npulint.judge.fix_results import FileChange
 
 BRANCH = "npulint-port"

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.commands.port.effort import effort_of
-from npulint.commands.port.model import PlannedItem, PortPlan
+from npulint.commands.port.model import PlannedItem, PortPlan, effort_of
 from npulint.commands.port.text import style_reason
 from npulint.core.texts import say
 from npulint.report.effort.record import effort_record

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from npulint.commands.port.model import PlannedItem, PortPlan
 from npulint.commands.port.text import effort_told, headline, labelled, status, style_reason
 from npulint.core.texts import count, say
-from npulint.report.markup import code, link, prose
+from npulint.report.terminal import code, link, prose
 
 _PLACES = 10  # shown of an item
 _EDITS = 2

@@ -24,14 +24,13 @@ from npulint.commands.port.model import (
 )
 from npulint.commands.port.programs import blocked, ported
 from npulint.commands.port.readme import documented
-from npulint.commands.port.stages import StagedFile
-from npulint.commands.port.topics import step_of
+from npulint.commands.port.stages import StagedFile, step_of
 from npulint.core.errors import NpulintError
 from npulint.core.lazy_regex import lazy_compile
 from npulint.core.progress import Progress
 from npulint.core.texts import say
 from npulint.data.port_styles import STEPS
-from npulint.fix.python_syntax import syntax
+from npulint.fix.verify import syntax
 from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.effort.estimate import needs_decision

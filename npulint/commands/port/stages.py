@@ -10,12 +10,26 @@ from difflib import SequenceMatcher
 import msgspec
 
 from npulint.commands.port.model import PlannedEdit
-from npulint.commands.port.topics import step_of
-from npulint.data.port_styles import STEPS
+from npulint.data.port_styles import STEPS, topics
 from npulint.discover.kinds import kinds_of
 from npulint.fix.model import FixRefused
 from npulint.fix.source import SourceDocument
 from npulint.judge.fix_results import FileChange, Fixed, Touched
+
+# The step that a fix belongs to.
+
+_OF_FILE = {"shell": "launch", "dependency": "environment", "dockerfile": "environment"}
+_OTHERWISE = "libraries"
+
+
+def step_of(fixed: Fixed) -> str:
+    """The step of a fix: that of the file for launchers and requirements, else that of its topic."""
+    for kind in kinds_of(fixed.path.rpartition("/")[2]):
+        if kind in _OF_FILE:
+            return _OF_FILE[kind]
+    row = topics().get(fixed.finding.topic) if fixed.finding is not None else None
+    return _OTHERWISE if row is None else row.step
+
 
 # Divides a block of changed lines into the smallest changes: a line with the one that it has become.
 

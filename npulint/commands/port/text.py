@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npulint.commands.port.effort import effort_of
-from npulint.commands.port.model import OpenFinding, PlannedItem, PortedProgram, PortPlan
+from npulint.commands.port.model import OpenFinding, PlannedItem, PortedProgram, PortPlan, effort_of
 from npulint.core.texts import count, say, with_label
 from npulint.report.effort.document import sentences
 from npulint.report.terminal import Paint, cut, escape_control_chars, leading, wrap

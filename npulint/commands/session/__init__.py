@@ -15,16 +15,14 @@ from npulint.commands.session.knowledge import FactsSnapshot, FactStore, Version
 from npulint.commands.session.results import ProjectVersion, ResultStore
 from npulint.commands.session.sources import SessionProject, WorkspaceSources
 from npulint.core.cache import open_cache
-from npulint.discover.boundary import Boundary
 from npulint.discover.kinds import SourceFile
-from npulint.discover.paths import local, shown
+from npulint.discover.paths import Boundary, local, shown
 from npulint.facts.model import FileFacts, Problem
 from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.findings import Finding, ProgramSummary, SuppressedFinding
 from npulint.judge.postprocess.finalize import finalize
-from npulint.judge.postprocess.record import RawResults, RunContext
-from npulint.judge.postprocess.scope import ReportScope
+from npulint.judge.postprocess.record import RawResults, ReportScope, RunContext
 from npulint.judge.settings import Settings
 from npulint.judge.source_lines import FileLines
 from npulint.read.files import LoadedFile

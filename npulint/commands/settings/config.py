@@ -15,11 +15,14 @@ from npulint.commands.settings.config_files import (
     ConfigFile,
     chosen,
     closest,
+    complaints,
+    enclosed,
     has_section,
+    joined,
     place_of,
+    usual_baseline,
     with_extended,
 )
-from npulint.commands.settings.configured_paths import complaints, enclosed, joined, usual_baseline
 from npulint.commands.settings.option_parsing import InvalidOption, from_table, from_words
 from npulint.commands.settings.options import OPTIONS, Option
 from npulint.core.errors import ConfigError

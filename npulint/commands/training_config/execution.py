@@ -10,7 +10,7 @@ from typing import Final
 
 from npulint.commands.training_config.provenance.launch_values import frozen
 from npulint.commands.training_config.provenance.plain import UNKNOWN, Found, joined, literal
-from npulint.commands.training_config.provenance.written import written
+from npulint.commands.training_config.provenance.variables import written
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import Span
 from npulint.facts.recipe import ProvenanceStep
@@ -25,7 +25,7 @@ from npulint.model.execution.reveal import executed
 from npulint.model.execution.starts import Start
 from npulint.model.launches.project_launches import Launch
 from npulint.model.values.cursors import AssignmentSite, Expr
-from npulint.model.values.syntax_nodes import SyntaxNodes
+from npulint.model.values.executions import SyntaxNodes
 
 _MOST_STEPS: Final = 30_000  # of one start
 _MOST_OF_ALL: Final = 60_000  # of all starts of one side

@@ -12,8 +12,8 @@ from npulint.commands.training_config.steps.expressions import Formula, formulas
 from npulint.commands.training_config.steps.formatting import shown
 from npulint.commands.training_config.steps.model import MODULE, Argument, CodeStep, Home, home_of
 from npulint.commands.training_config.steps.named import named_steps
-from npulint.commands.training_config.steps.naming import AVERAGE
 from npulint.commands.training_config.steps.purposes import EVALUATING, METRIC, PREPARING, Formulas
+from npulint.commands.training_config.steps.unresolved import AVERAGE
 from npulint.commands.training_config.steps.unused_constants import unread
 from npulint.core.lazy_regex import lazy_compile
 from npulint.data.recipe import is_half

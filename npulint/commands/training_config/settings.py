@@ -9,10 +9,10 @@ import msgspec
 from npulint.commands.training_config.passed import argument_part, passed_settings, passed_value
 from npulint.commands.training_config.provenance.launch_values import defined
 from npulint.commands.training_config.provenance.plain import ValuePairs, canonical, show
-from npulint.commands.training_config.provenance.written import entry_spot
+from npulint.commands.training_config.provenance.variables import entry_spot
 from npulint.commands.training_config.setting_parts import setting_part
 from npulint.commands.training_config.steps.components import named
-from npulint.commands.training_config.steps.literals import is_literal
+from npulint.commands.training_config.steps.expressions import is_literal
 from npulint.commands.training_config.steps.unused_constants import unread
 from npulint.commands.training_config.tracer import Tracer
 from npulint.core.lazy_regex import lazy_compile

@@ -31,8 +31,7 @@ from npulint.commands.training_config.provenance.plain import (
     whole,
 )
 from npulint.commands.training_config.provenance.results import Results
-from npulint.commands.training_config.provenance.variables import Variables, comes_later
-from npulint.commands.training_config.provenance.written import written
+from npulint.commands.training_config.provenance.variables import Variables, comes_later, written
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.code import Ref, Scalar
 from npulint.facts.model import Span

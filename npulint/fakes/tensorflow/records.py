@@ -38,7 +38,7 @@ class Run(msgspec.Struct):
 
 
 class Remark(msgspec.Struct):
-    """A place where the program goes on, but not as it is written: see `npulint.graphs.facts.stops.GraphStop`."""
+    """A place where the program goes on, but not as it is written: see `npulint.graphs.facts.graph_fact.GraphStop`."""
 
     reason: str
     text: str = ""

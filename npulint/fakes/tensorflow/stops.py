@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.fakes.tensorflow.records import Failure, Remark, Report
-from npulint.graphs.facts.stops import STOP, Reason
+from npulint.graphs.facts.graph_fact import STOP, Reason
 from npulint.judge.findings import Finding
 
 _LONGEST = 200  # characters of an exception that are kept

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from npulint.data.torch_names import npu_members
+from npulint.data.names import npu_members
 from npulint.fakes.torch import recording
 from npulint.fakes.torch.errors import NotSimulated
 from npulint.live.torch import device

@@ -10,7 +10,7 @@ from typing import Any
 from npulint.facts.model import Span
 from npulint.fix.model import FixRefused, Text
 from npulint.fix.python.lexing import Lexed, parts_of
-from npulint.fix.python_syntax import syntax
+from npulint.fix.verify import syntax
 from npulint.judge.findings import Edit
 
 Range = tuple[int, int]

@@ -52,7 +52,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         host.warn(say(lang, "runs.not-compared", path=escape_control_chars(settings.against)))
     shapes = {settings.format, *(name for name, _ in settings.output)}
     if settings.show_fixes or shapes & _WITH_EDITS:
-        from npulint.fix.finding_edits import with_edits
+        from npulint.fix.code_actions import with_edits
 
         result = with_edits(result, settings)
     return report(result, settings, host)

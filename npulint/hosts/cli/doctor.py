@@ -9,11 +9,10 @@ from npulint.commands.settings.config import load
 from npulint.commands.settings.option_parsing import InvalidOption, choice, from_words, number
 from npulint.core.errors import ConfigError, NpulintError
 from npulint.core.texts import say
-from npulint.doctor.compare import differences
 from npulint.doctor.formats import rendered
 from npulint.doctor.judge import judge
 from npulint.doctor.machine import Machine
-from npulint.doctor.report import Report, worst
+from npulint.doctor.report import Report, differences, worst
 from npulint.doctor.take import take
 from npulint.hosts.cli.catalogue import known_options
 from npulint.hosts.cli.commands import DOCTOR_FORMAT, DOCTOR_OUTPUT

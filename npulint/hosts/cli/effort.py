@@ -62,7 +62,7 @@ def _text(shape: str, effort: Effort, result: RunResult, settings: Settings, hos
         from npulint.report.html.effort import page_of
 
         return page_of(effort, result, lang)
-    from npulint.report.effort.text import markdown, text
+    from npulint.report.effort.document import markdown, text
 
     if shape == "markdown":
         return markdown(effort, lang)

@@ -34,7 +34,7 @@ def fix(settings: Settings, host: Host, lang: str) -> int:
         return _pass_on(fixed, settings.stdin, settings, host)
     failed = write_files(fixed, host, lang)
     if failed:
-        from npulint.fix.written import as_written
+        from npulint.fix.write import as_written
 
         fixed = as_written(fixed, failed, host.watched(host.run, settings, lang))
     _tell_refused(fixed, failed, settings, host)
@@ -50,7 +50,7 @@ def fix(settings: Settings, host: Host, lang: str) -> int:
 def write_files(fixes: FixResult, host: Host, lang: str) -> dict[str, Refusal]:
     """Write the files of fixes; returns the refusals of those that stay as they were, by path. First removes what
     killed runs have left, and warns of each file that one may have left incomplete."""
-    from npulint.fix.written import remove_left_over, write_all
+    from npulint.fix.write import remove_left_over, write_all
 
     for file, copy in remove_left_over(fixes.folders):
         host.warn(say(lang, "fixes.interrupted", path=file, copy=copy))

@@ -10,8 +10,7 @@ from typing import Protocol, cast
 
 from npulint import __version__
 from npulint.commands.settings.config import language
-from npulint.core.check_problems import CatalogueError
-from npulint.core.errors import ConfigError, NpulintError
+from npulint.core.errors import CatalogueError, ConfigError, NpulintError
 from npulint.core.suggest import closest_match, did_you_mean
 from npulint.core.texts import say
 from npulint.hosts.cli import foreign

@@ -15,8 +15,7 @@ from npulint.core.texts import count, say
 from npulint.hosts.cli.host import Host
 from npulint.hosts.cli.progress import ProgressLine, wants_progress
 from npulint.report.terminal import escape_control_chars, is_terminal, leading
-from npulint.survey.model import Job, Plan, Words
-from npulint.survey.summary import Totals
+from npulint.survey.model import Job, Plan, Totals, Words
 
 if TYPE_CHECKING:
     from npulint.survey.inputs import Listed
@@ -125,7 +124,7 @@ def _executed(plan: Plan, queue: list[Job], processes: int, scheduler: str, host
 def _written(plan: Plan, queue: list[Job]) -> Totals:
     """Write the tables and the page."""
     from npulint.survey.dashboard import write_dashboard
-    from npulint.survey.summary import Summed
+    from npulint.survey.model import Summed
     from npulint.survey.tables import parts_of, write_tables
 
     summed = Summed()
@@ -136,7 +135,7 @@ def _written(plan: Plan, queue: list[Job]) -> Totals:
 
 
 def _tell(totals: Totals, known: int, plan: Plan, host: Host) -> None:
-    from npulint.survey.summary import VERDICTS
+    from npulint.survey.model import VERDICTS
     from npulint.survey.tables import has_parquet
 
     lang = plan.lang

@@ -19,7 +19,7 @@ from npulint.hosts.cli.reporting import report
 from npulint.hosts.cli.try_program import announce, interpreter, order_of
 from npulint.hosts.cli.try_report import CANNOT, concluded, ended_text, joined, source_check
 from npulint.judge.settings import PEOPLE_FORMATS, Settings
-from npulint.report.step.text import aligned
+from npulint.report.step.tables import aligned
 from npulint.report.terminal import escape_control_chars
 
 _MOST = 30  # rows of the table of runs

@@ -16,7 +16,7 @@ from npulint.judge.settings import Settings
 from npulint.read.requirement import conda_requirement
 from npulint.recognizers.versions.specifiers import specifier_of
 from npulint.recognizers.versions.stacks import BASE, COLUMNS, Stack, Unmatched, stacks, unmatched
-from npulint.report.step.text import aligned
+from npulint.report.step.tables import aligned
 
 _SHOWN = 12  # rows
 _TITLES = {"torch-npu": "torch_npu", "cann": "CANN", "python": "Python"}

@@ -17,9 +17,8 @@ import msgspec
 
 from npulint.core.cancellation import Cancellation, CancelledError, cancelled_by
 from npulint.hosts.server.configuration import ClientSettings
-from npulint.hosts.server.documents import EditorDocument, Snapshot, unsaved
+from npulint.hosts.server.documents import EditorDocument, Notebook, Snapshot, unsaved
 from npulint.hosts.server.engine import Engine, EngineAnswer
-from npulint.hosts.server.notebooks import Notebook
 from npulint.hosts.server.publishing import QUICK, pause
 from npulint.judge.findings import Finding
 

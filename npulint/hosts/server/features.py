@@ -13,14 +13,13 @@ import msgspec
 from lsprotocol import types as lsp
 
 from npulint.commands.settings.config import CONFIG_NAME
-from npulint.core.check_problems import CatalogueError
+from npulint.core.errors import CatalogueError
 from npulint.core.texts import say
 from npulint.discover.kinds import JSON_LIMIT, is_mixlist, kinds_of
 from npulint.discover.safe_open import read_head
 from npulint.facts.model import Span
 from npulint.hosts.server.actions import FIX_ALL, SHOW_PAGE
-from npulint.hosts.server.documents import EditorDocument
-from npulint.hosts.server.notebooks import Notebook
+from npulint.hosts.server.documents import EditorDocument, Notebook
 from npulint.hosts.server.positions import TextPositions
 from npulint.hosts.server.progress import REFUSED
 from npulint.hosts.server.requests import (

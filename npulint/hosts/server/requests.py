@@ -18,7 +18,7 @@ from npulint.core.texts import say
 from npulint.facts.model import Span
 from npulint.hosts.server.actions import FIX_ALL, EditableFile, Proposer, meets
 from npulint.hosts.server.document_store import StoredResult
-from npulint.hosts.server.notebooks import Notebook
+from npulint.hosts.server.documents import Notebook
 from npulint.hosts.server.positions import TextPositions
 from npulint.hosts.server.screen import PublishedDiagnostics
 from npulint.hosts.server.server import Server, identity

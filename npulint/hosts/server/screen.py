@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 from lsprotocol.types import Diagnostic, DiagnosticSeverity
 
-from npulint.discover.boundary import Boundary
+from npulint.discover.paths import Boundary
 from npulint.facts.model import Span
 from npulint.hosts.server.configuration import ConfigProblem
 from npulint.hosts.server.diagnostics import SOURCE, Abilities, diagnostic

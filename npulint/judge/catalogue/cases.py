@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from npulint.core.check_problems import suggestion
+from npulint.core.errors import suggestion
 from npulint.judge.catalogue.check import SIDES, Example
 from npulint.judge.catalogue.codes import PATTERN
 from npulint.judge.catalogue.fields import Fields, Keys

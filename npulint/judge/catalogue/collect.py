@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from npulint.core.check_problems import CatalogueError, CatalogueProblem
 from npulint.core.digest import blake2b
+from npulint.core.errors import CatalogueError, CatalogueProblem
 from npulint.judge.catalogue import messages
 from npulint.judge.catalogue.check import Catalogue, Check, ItemDefinition
 from npulint.judge.catalogue.codes import PATTERN

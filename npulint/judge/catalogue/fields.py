@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from npulint.core.check_problems import CatalogueProblem, suggestion
+from npulint.core.errors import CatalogueProblem, suggestion
 from npulint.judge.catalogue.yaml_tree import Mapping, Sequence, YamlNode, YamlScalar
 
 Keys = dict[str, YamlNode]

@@ -14,7 +14,7 @@ from typing import IO
 import msgspec
 
 from npulint import __version__
-from npulint.core.cache_folder import cache_folder, is_safe
+from npulint.core.cache import cache_folder, is_safe
 from npulint.core.digest import blake2b
 from npulint.judge.catalogue.check import Catalogue, Example, ItemExample, Reference
 from npulint.judge.catalogue.sources import PRECOMPILED, CheckFile, builtin_directory, list_files
@@ -156,7 +156,7 @@ def _owned(descriptor: int) -> bool:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the compiled built-in catalogue to the path in `arguments`; returns the exit code."""
-    from npulint.core.check_problems import CatalogueError
+    from npulint.core.errors import CatalogueError
     from npulint.judge.catalogue.collect import collect
     from npulint.judge.catalogue.sources import builtin_directory, list_files
 

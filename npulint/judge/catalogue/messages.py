@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from npulint.core.check_problems import CatalogueProblem
+from npulint.core.errors import CatalogueProblem
 from npulint.judge.catalogue.check import RUN
 from npulint.judge.catalogue.fields import Fields, Keys
 from npulint.judge.catalogue.regexes import regex_problem

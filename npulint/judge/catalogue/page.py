@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from npulint.core.texts import count, known, say
 from npulint.judge.catalogue.check import RUN, Check, Example, Reference, two_sided
 from npulint.judge.catalogue.forms import PLURALS
-from npulint.judge.catalogue.placeholders import substitute
+from npulint.judge.catalogue.texts import substitute
 
 _FENCES = {
     "py": "python", "sh": "bash", "json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml",

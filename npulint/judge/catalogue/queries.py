@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from npulint.core.check_problems import suggestion
+from npulint.core.errors import suggestion
 from npulint.judge.catalogue.check import Query
 from npulint.judge.catalogue.fields import Fields, Keys
 from npulint.judge.catalogue.regexes import regex_problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from npulint.core.check_problems import CatalogueProblem
+from npulint.core.errors import CatalogueProblem
 from npulint.judge.catalogue.cases import read_files, read_target
 from npulint.judge.catalogue.check import (
     ANSWERS,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from npulint.core.check_problems import CatalogueProblem, suggestion
+from npulint.core.errors import CatalogueProblem, suggestion
 from npulint.facts.roles import ROLES
 from npulint.judge.catalogue.cases import CODE, read_examples
 from npulint.judge.catalogue.check import (

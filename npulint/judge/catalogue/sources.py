@@ -9,7 +9,7 @@ from itertools import islice
 
 import msgspec
 
-from npulint.core.check_problems import CatalogueError, CatalogueProblem
+from npulint.core.errors import CatalogueError, CatalogueProblem
 from npulint.core.links import leads_out
 
 RETIRED = "retired.txt"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from npulint.judge.effort.estimate import estimate
-from npulint.judge.effort.model import Effort, FileEffort, Hours
+from npulint.judge.effort.estimate import Effort, FileEffort, Hours, estimate
 
 __all__ = ["Effort", "FileEffort", "Hours", "estimate"]

@@ -5,10 +5,60 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+import msgspec
+
 from npulint.data.effort import weight
-from npulint.judge.effort.model import Effort, FileEffort, Hours
 from npulint.judge.evaluate.places import covered, place_of
 from npulint.judge.findings import Finding, RunResult
+
+# The estimated effort of a port.
+
+
+class Hours(msgspec.Struct, frozen=True):
+    """Hours of work: the likely number and its range."""
+
+    likely: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+
+
+class FileEffort(msgspec.Struct, frozen=True):
+    """The work in one file. ``npulint port`` makes the edits at `automatic` places, which need no review, and at
+    `review` places; `decide` counts the checks about which a person decides. `lines` are the lines that an expert
+    changes, `hours` is what is left to a person after the port, `by_hand` the same without it."""
+
+    path: str
+    automatic: int = 0
+    review: int = 0
+    decide: int = 0
+    lines: int = 0
+    hours: Hours = Hours()
+    by_hand: Hours = Hours()
+
+
+class Effort(msgspec.Struct, frozen=True):
+    """The work in a project: the sums of its `files`, of which those with most work after the port come first."""
+
+    automatic: int = 0
+    review: int = 0
+    decide: int = 0
+    lines: int = 0
+    hours: Hours = Hours()
+    by_hand: Hours = Hours()
+    files: tuple[FileEffort, ...] = ()
+
+    @property
+    def items(self) -> int:
+        """All edits and decisions."""
+        return self.automatic + self.review + self.decide
+
+    def shares(self) -> tuple[int, int, int]:
+        """The percentages of what is automatic, needs review and needs a decision; together 100, or 0 without work."""
+        if not self.items:
+            return 0, 0, 0
+        review, decide = (round(100 * part / self.items) for part in (self.review, self.decide))
+        return 100 - review - decide, review, decide
+
 
 _OF_GPUS = ("dependency", "framework_support", "device_cuda")  # topics of which notes count: what only GPUs have
 _STEP = "fused_optimizer"  # the topic of a step of the port that has only notes: what it does not reach counts as well

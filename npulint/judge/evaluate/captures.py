@@ -10,7 +10,7 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 from npulint.judge.catalogue.forms import FORMS, PLURALS, plural, unknown
-from npulint.judge.catalogue.placeholders import Placeholder, substitute
+from npulint.judge.catalogue.texts import Placeholder, substitute
 
 _OPEN = ("count", "files", "name")
 _LOOKS_OPEN = lazy_compile(r"\{((?:count|files|name)[:}])")

@@ -9,8 +9,8 @@ from npulint.facts.model import Fact, Span
 from npulint.judge.catalogue.check import FixRule, StepRule
 from npulint.judge.evaluate.captures import fill, sure
 from npulint.judge.evaluate.conditions import Answer, both, either, opposite
+from npulint.judge.evaluate.fact_index import matches
 from npulint.judge.evaluate.match import Candidates, CompiledQuery
-from npulint.judge.evaluate.patterns import matches
 from npulint.judge.findings import FixEdit, FixStep
 from npulint.recognizers.npu_need import is_caught
 from npulint.recognizers.programs import Program

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.core import similar
+from npulint.core import suggest
 from npulint.core.texts import say
 from npulint.judge.findings import Finding, GraphSummary, RunResult, Summary
 from npulint.judge.postprocess import passes
@@ -134,7 +134,7 @@ FOR_EXAMPLES = tuple(one for one in PASSES if one not in _MERGING)
 def finalize(raw: RawResults, context: RunContext, order: Sequence[Pass] = PASSES) -> RunResult:
     """The result of a run: raw results after all passes. Raises `ConfigError` when the settings select an unknown check
     or an unreadable baseline."""
-    similar.renew()
+    suggest.renew()
     findings = list(raw.findings)
     raw = msgspec.structs.replace(raw, findings=())  # or the memory would hold each twice
     data = RunData(raw=raw, findings=findings, programs=list(raw.programs))

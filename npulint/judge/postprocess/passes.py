@@ -28,9 +28,7 @@ from npulint.judge.postprocess.comments import suppress
 from npulint.judge.postprocess.engine import of_problems
 from npulint.judge.postprocess.identity import identified, pages
 from npulint.judge.postprocess.merge_programs import merge_programs
-from npulint.judge.postprocess.per_file import severity_of
-from npulint.judge.postprocess.record import RunContext, RunData
-from npulint.judge.postprocess.scope import finding_key
+from npulint.judge.postprocess.record import RunContext, RunData, finding_key, severity_of
 from npulint.judge.postprocess.select import specificity, unknown_words
 from npulint.judge.settings import RANK, Settings
 

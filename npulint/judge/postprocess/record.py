@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
+from typing import TypeAlias
 
 import msgspec
 
-from npulint.facts.model import FileFacts, Problem
+from npulint.facts.model import FileFacts, Problem, Span
 from npulint.judge.catalogue.check import COMPARE, Catalogue
-from npulint.judge.evaluate.framework_uses import joined
+from npulint.judge.evaluate.frameworks_seen import joined
+from npulint.judge.evaluate.places import covered, moved_to, narrowed, place_of
 from npulint.judge.findings import (
     Baseline,
     Finding,
@@ -22,12 +24,108 @@ from npulint.judge.findings import (
     SuppressedFinding,
 )
 from npulint.judge.postprocess.engine import ENGINE_RULES
-from npulint.judge.postprocess.per_file import PerFileIgnores
-from npulint.judge.postprocess.scope import ReportScope
-from npulint.judge.postprocess.select import Identity, Selection, hidden_checks
+from npulint.judge.postprocess.select import Identity, Selection, hidden_checks, specificity
 from npulint.judge.settings import Settings
 from npulint.judge.source_lines import LineProvider
 from npulint.judge.summaries.run_summary import RunSummary
+
+# The scope of a run: which findings it reports when it has read more files than were named.
+
+FindingKey: TypeAlias = tuple[str, str, Span]
+"""The key of a finding: code, path and span."""
+
+
+class ReportScope(msgspec.Struct, frozen=True):
+    """`context_only` files are read only because the named files depend on them. `caused` are findings in them that a
+    change of the named files caused."""
+
+    context_only: frozenset[str] = frozenset()
+    caused: frozenset[FindingKey] = frozenset()
+
+    def in_scope(self, finding: Finding) -> bool:
+        """Whether to report the finding: its place or a related location is in a named file, or it was caused."""
+        if finding.path not in self.context_only or finding_key(finding) in self.caused:
+            return True
+        if any(place.path not in self.context_only for place in finding.related):
+            return True
+        return any((finding.code, *place_of(place)) in self.caused for place in covered(finding))
+
+    def shown(self, finding: Finding) -> Finding:
+        """A finding in scope at its first place in scope: a change of one place is reported there, not at another."""
+        if finding.path not in self.context_only or finding_key(finding) in self.caused:
+            return finding
+        for place in covered(finding):
+            if place.path not in self.context_only or (finding.code, *place_of(place)) in self.caused:
+                return moved_to(finding, place_of(place))
+        return finding
+
+
+def finding_key(finding: Finding) -> FindingKey:
+    """The key of a finding at its own place."""
+    return finding.code, finding.path, finding.span
+
+
+def covered_keys(finding: Finding) -> set[FindingKey]:
+    """The keys of a finding at all places that it covers."""
+    return {(finding.code, *place_of(place)) for place in covered(finding)}
+
+
+def finding_keys(finding: Finding) -> set[FindingKey]:
+    """The keys of a finding at its own place and all related locations."""
+    return {finding_key(finding), *((finding.code, place.path, place.span) for place in finding.related)}
+
+
+# Checks that the settings ignore in some files, and the severities that they give to checks.
+
+
+class PerFileIgnores:
+    """The checks that are ignored by pattern of files. A pattern that begins with ``!`` is about all other files.
+    Patterns with a folder are relative to `base`."""
+
+    def __init__(self, table: Mapping[str, Sequence[str]], base: str) -> None:
+        if table:
+            from npulint.discover.ignore import Excludes  # rarely needed
+
+            self._groups = [
+                (Excludes((pattern.removeprefix("!"),), base), pattern.startswith("!"), words)
+                for pattern, words in table.items()
+            ]
+        else:
+            self._groups = []
+        self._words: dict[str, tuple[str, ...]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._groups)
+
+    def ignores(self, rule: Identity, path: str) -> bool:
+        """Whether a check is ignored in a file."""
+        return any(specificity(word, rule) for word in self._of(path))
+
+    def left(self, finding: Finding) -> Finding | None:
+        """The part of a finding at places in other files, None if there is none."""
+        if not self._groups:
+            return finding
+        places = covered(finding)
+        kept = {place_of(place) for place in places if not self.ignores(finding, place.path)}
+        return narrowed(finding, kept) if kept else None
+
+    def _of(self, path: str) -> tuple[str, ...]:
+        words = self._words.get(path)
+        if words is None:
+            found = (names for excludes, others, names in self._groups if excludes.within(path) != others)
+            words = self._words[path] = tuple(word for names in found for word in names)
+        return words
+
+
+def severity_of(rule: Identity, table: Mapping[str, str]) -> str:
+    """The severity that the most specific word of `table` gives to a check, of equal ones the last; empty if none."""
+    best, severity = 0, ""
+    for word, level in table.items():
+        close = specificity(word, rule)
+        if close and close >= best:
+            best, severity = close, level
+    return severity
+
 
 EVERYTHING = ReportScope()
 

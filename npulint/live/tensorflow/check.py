@@ -15,8 +15,8 @@ from npulint.graphs.read.tensorflow.binary import read_binary
 from npulint.live.judge import judged
 from npulint.live.result import LiveResult
 from npulint.live.sources import own_frames
-from npulint.live.tensorflow.examples import is_dataset, next_of, placeholders, specified, unpacked
 from npulint.live.tensorflow.gradients import Frames, gradient_frames
+from npulint.live.tensorflow.keras_models import is_dataset, next_of, placeholders, specified, unpacked
 
 # Classifies the object to check without importing TensorFlow, by its attributes.
 

@@ -5,7 +5,73 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from npulint.live.tensorflow.examples import specified
+# Converts example inputs to specifications for tracing, or to placeholders.
+
+
+def specified(value: Any) -> Any:
+    """An example with arrays and tensors replaced by ``TensorSpec``s, nested structures included; a dataset stands for
+    one of its elements."""
+    import tensorflow as tf
+
+    if isinstance(value, tf.TensorSpec):
+        return value
+    if is_dataset(value):
+        return value.element_spec
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return tf.TensorSpec(value.shape, tf.as_dtype(value.dtype))
+    return _nested(value, specified)
+
+
+def placeholders(value: Any, name: str) -> Any:
+    """An example with placeholders in the default graph; functions without arguments (``input_fn``) are called
+    there."""
+    import tensorflow as tf
+
+    if is_dataset(value):
+        return placeholders(value.element_spec, name)
+    if callable(value):
+        return next_of(value())
+    if isinstance(value, tf.TensorSpec) or (hasattr(value, "dtype") and hasattr(value, "shape")):
+        return tf.compat.v1.placeholder(tf.as_dtype(value.dtype), value.shape, name=name)
+    return _nested(value, lambda one: placeholders(one, name))
+
+
+def unpacked(inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Example inputs with a single dataset replaced by the parts of its elements, as ``fit`` takes them."""
+    if len(inputs) == 1 and is_dataset(inputs[0]):
+        element = inputs[0].element_spec
+        return element if type(element) is tuple else (element,)
+    return tuple(inputs)
+
+
+def is_dataset(value: Any) -> bool:
+    """Whether a value is a ``tf.data.Dataset``, of the interface of TensorFlow 1 or 2."""
+    import tensorflow as tf
+
+    return isinstance(value, (tf.data.Dataset, tf.compat.v1.data.Dataset))
+
+
+def next_of(value: Any) -> Any:
+    """The result of an ``input_fn``: the next element of a dataset, or tensors as they are. Placeholders like the
+    elements of a dataset that was not made in the current graph, where no iterator can read it."""
+    import tensorflow as tf
+
+    if not is_dataset(value):
+        return value
+    try:
+        return tf.compat.v1.data.make_one_shot_iterator(value).get_next()
+    except (ValueError, AttributeError):  # of another graph, or of none: it was made eagerly
+        return placeholders(value.element_spec, "element")
+
+
+def _nested(value: Any, work: Any) -> Any:
+    if isinstance(value, dict):
+        return type(value)((key, work(one)) for key, one in value.items())
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(work(one) for one in value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(work(one) for one in value)
+    return value
 
 
 def concrete(model: Any, inputs: Sequence[Any], train: bool) -> Any:

@@ -51,7 +51,7 @@ def check_torch(
     `target` are declared versions (``{"torch": "2.7", "soc": "910B"}``); the default PyTorch version is that of the
     project's requirements, else the installed one. `lang`, `root`, `select` and `ignore` are as in `check_tensorflow`.
 
-    Raises `npulint.live.torch.errors.LiveError` when the check is not possible (torch_npu is loaded, the model is on
+    Raises `npulint.live.torch.session.LiveError` when the check is not possible (torch_npu is loaded, the model is on
     several devices), `npulint.core.errors.ConfigError` for invalid options, `ValueError` for an unknown `method` or
     `autocast`, and what the user's code raises.
     """

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from npulint.live.torch.errors import FakeNpuError, LiveError
+from npulint.live.torch.session import FakeNpuError, LiveError
 
 # The numbers of the fake NPUs: which of them a tensor is on.
 

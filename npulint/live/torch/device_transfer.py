@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from npulint.live.torch.errors import LiveError
+from npulint.live.torch.session import LiveError
 
 _C: Any = torch._C
 _PLAIN: Any = _C._disabled_torch_dispatch_impl

@@ -15,9 +15,9 @@ import torch
 from npulint.data.aten import verdict
 from npulint.live.torch import device
 from npulint.live.torch.device import held_by, numbers, renew, to_device, viewed
-from npulint.live.torch.errors import FakeNpuError
 from npulint.live.torch.fallback_kernels import LACKING
 from npulint.live.torch.recorder import KEY_ARGS, TO_CPU, KeyArgs, Recorder, op_name
+from npulint.live.torch.session import FakeNpuError
 
 # Matrix products and convolutions in half precision, as the cube unit of an NPU computes them: it adds up in float32
 # and rounds the result once. CPUs without float16 instructions take about a hundredth of the time this way.

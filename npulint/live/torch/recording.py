@@ -17,10 +17,9 @@ from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
 from npulint.live.torch.device_transfer import MovedObjects
 from npulint.live.torch.dispatch import Watching
-from npulint.live.torch.errors import FakeNpuError, LiveError
 from npulint.live.torch.kernels import Kernels
 from npulint.live.torch.recorder import Recorder
-from npulint.live.torch.session import unchanged
+from npulint.live.torch.session import FakeNpuError, LiveError, unchanged
 from npulint.live.torch.step import TrainingStep, move, run_step
 from npulint.live.torch.stopped import Stop, stop_of, with_stop
 

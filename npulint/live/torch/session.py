@@ -11,7 +11,28 @@ from typing import Any
 
 import torch
 
-from npulint.live.torch.errors import LiveError
+from npulint.core.texts import say
+
+# Errors of PyTorch live checks.
+
+
+class LiveError(RuntimeError):
+    """A live check that is not possible; the text says why and what to do."""
+
+    def __init__(self, reason: str, lang: str = "en", **values: object) -> None:
+        super().__init__(say(lang, f"recording.{reason}", **values))
+        self.reason = reason
+        self.values = values
+
+
+class FakeNpuError(RuntimeError):
+    """An operation that the fake NPU does not support, or no NPU would."""
+
+    def __init__(self, reason: str, op: str) -> None:
+        super().__init__(f"{op}: {reason}")
+        self.reason = reason
+        self.op = op
+
 
 _lock = threading.Lock()
 

@@ -16,7 +16,7 @@ import torch
 
 from npulint.live.sources import is_own
 from npulint.live.torch.device_transfer import CONTAINERS, MovedObjects
-from npulint.live.torch.errors import LiveError
+from npulint.live.torch.session import LiveError
 from npulint.live.torch.sites import outermost, unrecorded
 
 # Finds what a function works on besides its arguments: modules, optimizers and tensors in its names, and other state

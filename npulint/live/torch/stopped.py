@@ -9,9 +9,9 @@ from traceback import walk_tb
 import msgspec
 
 from npulint.facts.graph import Graph, Node, NodeFrame
-from npulint.graphs.facts.stops import STOP, Reason
+from npulint.graphs.facts.graph_fact import STOP, Reason
 from npulint.live.sources import is_own
-from npulint.live.torch.errors import FakeNpuError
+from npulint.live.torch.session import FakeNpuError
 
 _LONGEST = 200  # characters of an exception that are kept
 _MIXED = "RuntimeError: Expected all tensors to be on the same device"

@@ -12,9 +12,8 @@ from npulint.live.result import LiveResult
 from npulint.live.torch.check import caller, release_for
 from npulint.live.torch.device_values import DeviceValues
 from npulint.live.torch.dispatch import Watching
-from npulint.live.torch.errors import LiveError
 from npulint.live.torch.recorder import Recorder
-from npulint.live.torch.session import begin, eager, end
+from npulint.live.torch.session import LiveError, begin, eager, end
 from npulint.live.torch.stopped import Stop, refused, stop_of, with_stop
 
 _NUMPY = "TypeError: can't convert npu:0 device type tensor to numpy"
@@ -23,7 +22,7 @@ _NUMPY = "TypeError: can't convert npu:0 device type tensor to numpy"
 class watch_torch:
     """Watches a ``with`` block: ``with watch_torch(steps=3) as watch: train()``, then ``watch.result``. Everything runs
     normally, on the CPU or a GPU. After `steps` steps of the most active optimizer (0: no limit) recording ends. The
-    other arguments are those of `check_torch`. Raises `npulint.live.torch.errors.LiveError` when another live check
+    other arguments are those of `check_torch`. Raises `npulint.live.torch.session.LiveError` when another live check
     runs in this process."""
 
     def __init__(

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from npulint.facts.calls import argument
-from npulint.facts.code import CallResult, Const, Op, Ref, Return, Value
+from npulint.facts.code import CallResult, Const, Op, Ref, Return, Value, argument
 from npulint.model.code.module import Module, bound_before
 
 _DEPTH = 12  # expressions through which a result is followed back to an argument

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.data.chips import generation
-from npulint.data.option_slips import counterpart, meant_value
-from npulint.data.options import AdapterOption, OptionUse
+from npulint.data.options import AdapterOption, OptionUse, counterpart, meant_value
 from npulint.facts.attributes import Flag, flag
 from npulint.facts.values import PossibleValues
 

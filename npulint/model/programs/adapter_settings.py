@@ -6,8 +6,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from npulint.data.option_slips import meant_key
-from npulint.data.options import AdapterOption, OptionUse, Status, elsewhere, legal_keys, near, option
+from npulint.data.options import AdapterOption, OptionUse, Status, elsewhere, legal_keys, meant_key, near, option
 from npulint.data.releases import Standing, standing
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.values import PossibleValues

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from npulint.facts.calls import argument
-from npulint.facts.code import Op, Value
+from npulint.facts.code import Op, Value, argument
 from npulint.model.code import argument_results
 from npulint.model.code.module import Module
 from npulint.model.values.blocks import BlockCursor

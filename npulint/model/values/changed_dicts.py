@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, Const, Op, Ref, Scalar, Table, Value
+from npulint.facts.code import Call, Const, Op, Ref, Scalar, Table, Value, receiver_of
 
 if TYPE_CHECKING:
     from npulint.model.code.module import Module

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.facts.calls import argument, receiver_of
 from npulint.facts.code import (
     UNKNOWN,
     Assignment,
@@ -24,6 +23,8 @@ from npulint.facts.code import (
     Ref,
     Scalar,
     Value,
+    argument,
+    receiver_of,
 )
 from npulint.facts.model import Span
 from npulint.facts.values import PossibleValues

@@ -6,8 +6,7 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Callable
 
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Const, Op, Ref, Scalar, Table, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, Scalar, Table, Value, receiver_of
 from npulint.facts.values import NONE, NOTHING, PossibleValues, merge
 from npulint.model.code.bindings import may_be_passed, surely_set, taker
 from npulint.model.code.module import Module

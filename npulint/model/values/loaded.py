@@ -6,8 +6,19 @@ from collections.abc import Iterable
 from typing import TypeVar, cast
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import UNKNOWN, Call, CallResult, Const, Op, Ref, Scalar, SequenceDisplay, Table, Value
+from npulint.facts.code import (
+    UNKNOWN,
+    Call,
+    CallResult,
+    Const,
+    Op,
+    Ref,
+    Scalar,
+    SequenceDisplay,
+    Table,
+    Value,
+    receiver_of,
+)
 from npulint.facts.model import Span
 from npulint.model.code.bindings import may_be_passed, taker
 from npulint.model.code.module import Module

@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from npulint.facts.calls import receiver_of
 from npulint.facts.code import (
     Assignment,
     Call,
@@ -20,6 +19,7 @@ from npulint.facts.code import (
     SequenceDisplay,
     Table,
     Value,
+    receiver_of,
 )
 from npulint.model.code.bindings import may_be_passed, taker
 from npulint.model.code.module import Module

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.discover.manifests import describes_containers
+from npulint.discover.file_filter import describes_containers
 from npulint.facts.model import Fact, FileFact, FileFacts, Problem, Span
 from npulint.read.chip_names import chip_names
 from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves, typed
@@ -95,11 +95,11 @@ def _tree(text: str, path: str) -> Tree:
 
         return yaml_values(text)
     if syntax == "json":
-        from npulint.read.configuration.json_values import json_values
+        from npulint.read.configuration.leaves import json_values
 
         return json_values(text)
     if syntax == "protobuf":
-        from npulint.read.configuration.protobuf_values import protobuf_values
+        from npulint.read.configuration.leaves import protobuf_values
 
         return protobuf_values(text)
     from npulint.read.configuration.line_values import line_values

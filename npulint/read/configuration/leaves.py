@@ -8,6 +8,7 @@ import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Span
+from npulint.read.json_tree import JsonNode, Lines, parse_json
 
 MAX_DEPTH = 64
 """Maximum nesting of a configuration."""
@@ -125,3 +126,79 @@ def _plain(tree: Tree, budget: _Budget, depth: int) -> tuple[object, ...] | None
         else:
             items.append(item.value)
     return tuple(items)
+
+
+# JSON with comments and syntax slips, as a tree of values.
+
+
+def json_values(text: str) -> Tree:
+    """The values of a JSON text, tolerating comments and extra commas. Raises `UnreadableError`."""
+    root, faults = parse_json(text)
+    lines = Lines(text)
+    wrong = next((fault for fault in faults if fault.what == "too-deep"), None)
+    if wrong is None and (root is None or not isinstance(root.value, dict | list)):
+        wrong = next((fault for fault in faults if fault.what == "syntax"), None)
+        if root is not None and wrong is None:
+            return Tree(root.value, lines.span(root.start, root.end))
+    if wrong is not None or root is None:
+        reason = "too-deep" if wrong is not None and wrong.what == "too-deep" else "json"
+        raise UnreadableError(reason, "", lines.span(*((wrong.start, wrong.end) if wrong else (0, 0))))
+    return _tree(root, lines, 0)
+
+
+def _tree(node: JsonNode, lines: Lines, depth: int) -> Tree:
+    span = lines.span(node.start, node.end)
+    if depth > MAX_DEPTH:
+        raise UnreadableError("too-deep", f"> {MAX_DEPTH}", span)
+    if isinstance(node.value, dict):
+        return Tree({name: _tree(inner, lines, depth + 1) for name, (_, inner) in node.value.items()}, span)
+    if isinstance(node.value, list):
+        return Tree([_tree(inner, lines, depth + 1) for inner in node.value], span)
+    unordered = isinstance(node.value, float) and node.value != node.value
+    return Tree("NaN" if unordered else node.value, span)
+
+
+# The text format of protocol buffers, used for object detection pipelines and Caffe networks.
+
+_TOKEN = lazy_compile(
+    r"(?P<blank>[\s,;]+|#[^\n]*)|(?P<mark>[{}<>\[\]:])|(?P<text>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
+    r"|(?P<word>[^\s,;{}<>\[\]:\"'#]+)|(?P<odd>.)"
+)
+
+
+def protobuf_values(text: str) -> Tree:
+    """The fields of a message; repeated fields become a list. Raises `UnreadableError`."""
+    lines = Lines(text)
+    root: dict[str, list[Tree]] = {}
+    stack: list[tuple[dict[str, list[Tree]], str, int]] = []
+    table, name, listed = root, "", False
+    for match in _TOKEN.finditer(text):
+        kind, token = match.lastgroup, match.group()
+        span = lines.span(match.start(), match.end())
+        if kind == "odd" or len(stack) > MAX_DEPTH:
+            raise UnreadableError("too-deep" if stack and len(stack) > MAX_DEPTH else "syntax-error", token, span)
+        if kind in ("word", "text"):
+            if not name:
+                name = token
+                continue
+            table.setdefault(name, []).append(Tree(token[1:-1] if kind == "text" else typed(token), span))
+            name = name if listed else ""
+        elif token in "{<" and kind == "mark":
+            stack.append((table, name, match.start()))
+            table, name, listed = {}, "", False
+        elif token in "}>" and kind == "mark":
+            if not stack or name:
+                raise UnreadableError("syntax-error", token, span)
+            inner, (table, name, start) = table, stack.pop()
+            table.setdefault(name, []).append(Tree(_closed(inner), lines.span(start, match.end())))
+            name = ""
+        elif token in "[]" and kind == "mark":
+            listed = token == "[" and bool(name)
+            name = name if listed else ""
+    if stack or name:
+        raise UnreadableError("syntax-error", "", lines.span(len(text), len(text)))
+    return Tree(_closed(root), Span())
+
+
+def _closed(fields: dict[str, list[Tree]]) -> dict[str, Tree]:
+    return {name: trees[0] if len(trees) == 1 else Tree(trees, trees[0].span) for name, trees in fields.items()}

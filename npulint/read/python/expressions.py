@@ -26,8 +26,8 @@ from npulint.facts.code import (
     Unknown,
     Value,
 )
+from npulint.read.python.alignment import SourcePositions
 from npulint.read.python.notes import COMPUTED, NOTED, asks_cuda, says_cuda
-from npulint.read.python.positions import SourcePositions
 
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set)
 _DEEP = 60  # levels of expressions read recursively; deeper ones are queued

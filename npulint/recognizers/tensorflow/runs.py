@@ -204,3 +204,45 @@ def _trains(scope: Scope) -> bool:
     """Whether every iteration of the loop around a block runs a train step."""
     fetched = [name for run in runs_each_round(scope) if is_session_run(run.name) for name in fetched_names(run)]
     return any(TRAINING_NAME.search(name.lower()) for name in fetched)
+
+
+# Where collective communication starts, and whether the training runs before that function ends.
+
+_TRAINING = frozenset("fit fit_generator train_on_batch train train_and_evaluate".split())
+_INITIALISER = "npu_bridge.npu_init.init_resource"
+
+
+@fact_kind("rank_start")
+class RankStart(CallFact):
+    """Horovod or the NPU is initialised for collective communication; the name is the canonical function."""
+
+    @attribute
+    def trains(self) -> bool:
+        """Whether the function that calls it, or the script at module level, also trains, before it ends."""
+        own = self.scope.function or self.scope.at(0)
+        later = [call for call in own.calls if call.line > self.call.line]
+        return any(map(_rank_start_trains, later)) or _reaches_training(own, [call.target for call in later])
+
+
+@recognizes(matching=lambda name: name == _INITIALISER or (name.startswith("horovod.") and name.endswith(".init")))
+def rank_starts(call: CallSite) -> list[RankStart]:
+    """The calls that initialise communication."""
+    return [RankStart(call, call.name)]
+
+
+def _rank_start_trains(call: CallSite) -> bool:
+    return is_session_run(call.name) or (call.target is None and call.last in _TRAINING)
+
+
+def _reaches_training(start: Scope, functions: list[Scope | None]) -> bool:
+    """Whether one of these functions trains, or calls one that does."""
+    queue, seen = [function for function in functions if function is not None], {start}
+    while queue:
+        current = queue.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        if any(map(_rank_start_trains, current.calls)):
+            return True
+        queue += [call.target for call in current.calls if call.target is not None]
+    return False

@@ -14,8 +14,7 @@ from npulint.model.values.cursors import CallSite, Expr, Scope
 from npulint.model.values.walker import walker
 from npulint.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.recognizers.torch import fusion_patterns
-from npulint.recognizers.torch.attention import softmax_shapes
-from npulint.recognizers.torch.fusible import FusibleCode, FusibleDefinition
+from npulint.recognizers.torch.attention import FusibleCode, FusibleDefinition, softmax_shapes
 from npulint.recognizers.torch.operations import (
     CASTS,
     Operation,

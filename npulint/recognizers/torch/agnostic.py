@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.data.accelerator_names import accelerator_names
-from npulint.data.torch_names import npu_members
+from npulint.data.names import npu_members
 from npulint.model.running.own_classes import class_names
 from npulint.model.running.own_helpers import own_helpers
 from npulint.model.values.context import Context, once, once_per_file

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.data.torch_names import npu_members
+from npulint.data.names import npu_members
 from npulint.facts.model import Span
 from npulint.model.running.code_places import imports_package, options_named, returned_values
 from npulint.model.values.context import Context, once, once_per_file

@@ -20,7 +20,6 @@ from npulint.model.values.context import once
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.recognizers.registry import recognizes_in_modules
 from npulint.recognizers.torch import device_names, scaling
-from npulint.recognizers.torch.device_choices import choice_of, computed_defaults, leaving_out, npu_choices
 from npulint.recognizers.torch.device_flow import (
     FOREIGN,
     KEYWORDS,
@@ -34,10 +33,14 @@ from npulint.recognizers.torch.device_moves import DEFAULT_TYPE, Move, move_of_d
 from npulint.recognizers.torch.device_texts import (
     DEVICE,
     asks_cuda,
+    choice_of,
+    computed_defaults,
     device_text,
     is_device_name,
     leaves,
+    leaving_out,
     may_say_device,
+    npu_choices,
 )
 from npulint.recognizers.torch.device_uses import CudaUse, end_of, is_guarded
 

@@ -11,14 +11,14 @@ from npulint.facts.kinds import fact_kind
 from npulint.model.programs.own_communication import own_communication
 from npulint.model.running.code_facts import CallFact, PlaceFact
 from npulint.model.running.code_places import imports_package, options_named, written_values
-from npulint.model.running.ranks import on_one_rank
+from npulint.model.running.surroundings import on_one_rank
 from npulint.model.running.training import train_loop
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.model.values.walker import walker
 from npulint.recognizers.registry import recognizes, recognizes_in_modules
-from npulint.recognizers.torch.accumulation import every_few
 from npulint.recognizers.torch.data_loading import ancestry
+from npulint.recognizers.torch.scaling import every_few
 
 What = Literal[
     "init",

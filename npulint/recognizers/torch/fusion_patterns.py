@@ -10,7 +10,7 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.model.values.cursors import CallSite, Expr, Scope
-from npulint.recognizers.torch.fusible import FusibleCode
+from npulint.recognizers.torch.attention import FusibleCode
 from npulint.recognizers.torch.operations import (
     CASTS,
     Operation,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.data.libraries import Removal, retired_op
-from npulint.data.torch_names import npu_members
+from npulint.data.names import npu_members
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.model.running.code_facts import CallFact

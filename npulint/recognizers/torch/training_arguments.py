@@ -9,9 +9,8 @@ from npulint.facts.attributes import attribute
 from npulint.facts.code import Table
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
-from npulint.model.programs.configured.arguments import ArgumentMeaning, meanings
+from npulint.model.programs.configured.arguments import ArgumentMeaning, meanings, required_versions
 from npulint.model.programs.configured.settings import Setting
-from npulint.model.programs.configured.versions import required_versions
 from npulint.model.running.code_facts import CodeFact
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.recognizers.registry import recognizes, recognizes_in_modules

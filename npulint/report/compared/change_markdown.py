@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from npulint.core.texts import count, say
 from npulint.judge.findings import ComparedChange, Comparison, Finding
 from npulint.report.compared.change import ChangedItem, ChangedValue, change_document, value_name
-from npulint.report.compared.runs_markdown import run_parts
+from npulint.report.compared.runs import run_parts
 from npulint.report.document.markdown import Writer, fitting
 from npulint.report.document.model import Cell, Prose
-from npulint.report.markup import code, link, prose
+from npulint.report.terminal import code, link, prose
 from npulint.report.view import ReportView
 
 _COMMENT = 60_000  # bytes; GitHub rejects a comment with more than 65,536 characters

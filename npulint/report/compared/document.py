@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from npulint.core.texts import count, known, say
-from npulint.facts.comparison.effects import EFFECTS, WEAK, rank
+from npulint.facts.comparison.difference import EFFECTS, WEAK, rank
 from npulint.judge.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison, Evidence
 from npulint.report.compared.rows import ANSWERS, SIDES, ShortSidePaths, differing_first, places_of, tally
 from npulint.report.document.model import (

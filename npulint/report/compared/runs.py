@@ -11,8 +11,10 @@ from npulint.core.texts import count, known, say
 from npulint.judge.catalogue.forms import time
 from npulint.judge.findings import Comparison
 from npulint.judge.summaries.run_comparison import ComparedCurve, Explanation, RunComparison, Symptom
+from npulint.report.document.markdown import Writer
 from npulint.report.document.model import Cell, CodeCell, Note, Prose, Status, Table
 from npulint.report.runs import words
+from npulint.report.terminal import prose
 
 _RATE = lazy_compile(r"/\s?s|per_?\s?s|ps$|throughput")
 
@@ -114,3 +116,20 @@ def paragraph(one: tuple[str, str, str], lang: str) -> Prose:
     what, at, reason = one
     about = what + say(lang, "aside", text=at) if at else what
     return Prose(say(lang, "runs.about", path=about, text=reason))
+
+
+# Two training runs as Markdown.
+
+
+def run_parts(comparison: Comparison, runs: RunComparison, writer: Writer, lang: str) -> list[str]:
+    """The table of quantities, and what they show with its causes."""
+    parts = [f"### {say(lang, 'pair.title')}", prose(headline(runs, lang))]
+    if runs.curves:
+        found = table(runs, lang)
+        parts += writer.table(found.heads, found.rows)
+    for symptom in symptoms(comparison, runs, lang):
+        parts.append(
+            f"**{prose(symptom.text)}{say(lang, 'compare.end')}** {prose(say(lang, 'heading', text=symptom.intro))}"
+        )
+        parts.append("\n".join(f"- {prose(paragraph(cause, lang).text)}" for cause in symptom.causes))
+    return parts

@@ -12,7 +12,7 @@ from npulint.report.compared.runs import headline, symptoms, table
 from npulint.report.document.columns import Line, fold, row_lines, widths
 from npulint.report.document.model import Cell, CodeCell, Note, Status
 from npulint.report.document.text import WIDTH
-from npulint.report.runs.bars import spark
+from npulint.report.runs.text import spark
 from npulint.report.terminal import Paint, escape_control_chars
 from npulint.report.view import ReportView
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from npulint.core.texts import count, say
 from npulint.report.document import model
-from npulint.report.markup import code, link, prose
+from npulint.report.terminal import code, link, prose
 
 _ADDRESS = ("https://", "http://")
 _STRESSED = ("failed", "differs")

@@ -360,7 +360,7 @@ def _optional(page: Page) -> Iterator[tuple[str, str]]:
 
         yield "step", step(page, page.result.step)
     if page.result.runs:
-        from npulint.report.html.runs import runs
+        from npulint.report.html.plots import runs
 
         yield "runs", runs(page)
     if page.result.graphs:

@@ -20,9 +20,7 @@ from npulint.facts.model import Problem
 from npulint.judge.findings import Finding, RunResult, SuppressedFinding
 from npulint.judge.settings import DOCS_URL, RANK
 from npulint.report.json import compared_record, encodable, fix_records, graphs_record, step_records, summary_record
-from npulint.report.sarif.locations import ROOT, artifact, region
-from npulint.report.sarif.results import Writer
-from npulint.report.sarif.rules import rules
+from npulint.report.sarif.results import ROOT, Writer, artifact, region, rules
 from npulint.report.summary import reason
 from npulint.report.view import ReportView, visible, visible_suppressed
 

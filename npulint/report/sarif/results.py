@@ -5,19 +5,140 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
+from urllib.parse import quote
 
 from npulint.core.digest import blake2b
 from npulint.core.lazy_regex import lazy_compile
 from npulint.core.texts import count, say
 from npulint.facts.model import Span
 from npulint.judge.evaluate.places import further
-from npulint.judge.findings import Finding, Fix, Related, SuppressedFinding
+from npulint.judge.findings import CONFIDENCES, Finding, Fix, Related, SuppressedFinding
+from npulint.judge.settings import RANK
 from npulint.judge.source_lines import LineProvider
-from npulint.report.sarif.locations import artifact, region, stored
-from npulint.report.sarif.rules import cut
 from npulint.report.terminal import escape_control_chars
-from npulint.report.view import ReportView
+from npulint.report.view import ReportView, RulePage, in_repository
+from npulint.report.xmltext import legal
+
+# SARIF reporting descriptors of the checks in a run.
+
+MOST_CHARACTERS = 1024  # of a description, limit of GitHub
+_NAME_CHARACTERS = 255
+_TAGS = ("ascend", "npu")
+_PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
+_ADDRESS = lazy_compile(r"https?://[!-;=?-\[\]_a-z~]+\Z")
+
+
+def rules(findings: Iterable[Finding], view: ReportView) -> list[dict[str, Any]]:
+    """A descriptor for each check with a finding, by code."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.code, []).append(finding)
+    return [_rule(groups[code], view.page(code)) for code in sorted(groups)]
+
+
+def _rule(findings: Sequence[Finding], page: RulePage | None) -> dict[str, Any]:
+    one = findings[0]
+    severity = max((finding.severity for finding in findings), key=RANK.__getitem__)
+    page = page or RulePage("", "", "", "")
+    name = one.name.strip() or one.code
+    title = page.title.strip() or name
+    why = page.why.strip() or one.why.strip() or title
+    advice = page.fix.strip() or one.fix.text.strip()
+    plain = "\n\n".join(dict.fromkeys(filter(None, (title, why, advice))))
+    described: dict[str, Any] = {
+        "id": one.code,
+        "name": cut(name, _NAME_CHARACTERS),
+        "shortDescription": {"text": cut(title, MOST_CHARACTERS)},
+        "fullDescription": {"text": cut(why, MOST_CHARACTERS)},
+        "help": {"text": plain, "markdown": page.markdown.strip() or plain},
+        "defaultConfiguration": {"level": severity},
+        "properties": {
+            "precision": max((finding.confidence for finding in findings), key=CONFIDENCES.index),
+            "problem.severity": _PROBLEM[severity],
+            "category": one.category,
+            "topic": one.topic,
+            "tags": list(dict.fromkeys(filter(None, (*_TAGS, one.category, one.topic)))),
+        },
+    }
+    if _ADDRESS.match(one.url):
+        described["helpUri"] = one.url
+    return described
+
+
+def cut(text: str, limit: int) -> str:
+    """`text`, or its beginning in `limit` characters; control characters become escapes and count as such."""
+    text = legal(text)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+# SARIF locations: URIs and regions.
+
+ROOT = "%SRCROOT%"
+"""The uriBaseId of relative paths: the working directory; GitHub assumes the repository root."""
+
+_SAFE = "/!$&'()*+,;=@~"  # allowed in a path; a colon would begin a scheme
+_DRIVE = lazy_compile(r"[A-Za-z]:/")
+_ESCAPE = lazy_compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
+
+
+def artifact(path: str, folder: str = "") -> dict[str, str]:
+    """The artifactLocation of a path from a run in `folder`: relative to the root, without base for a path with leading
+    ``..``, a file URI for an absolute path."""
+    uri, below = _uri(in_repository(path, folder))
+    return {"uri": uri, "uriBaseId": ROOT} if below else {"uri": uri}
+
+
+@lru_cache(maxsize=1024)
+def _uri(path: str) -> tuple[str, bool]:
+    """The URI of a path, and whether it lies below the root."""
+    if path.startswith("/"):
+        return "file://" + _quoted(path), False
+    if _DRIVE.match(path):
+        return f"file:///{path[0]}:{_quoted(path[2:])}", False
+    segments = [_quoted(name) for name in path.split("/") if name not in ("", ".")]
+    return "/".join(segments) or ".", ".." not in segments
+
+
+def _quoted(path: str) -> str:
+    return quote(path.encode("utf-8", "backslashreplace"), safe=_SAFE)
+
+
+def region(span: Span) -> dict[str, int]:
+    """The region of a span with all four numbers, the end column exclusive; invalid numbers are corrected."""
+    line, column = max(1, span.line), max(1, span.column)
+    end_line, end_column = max(line, span.end_line), max(1, span.end_column)
+    if end_line == line:
+        end_column = max(column, end_column)
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+
+
+def stored(path: str, span: Span, lines: LineProvider) -> Span:
+    """The span in the file as stored. Columns in a notebook count in the code of a cell line, which the file stores as
+    an indented JSON string with escapes."""
+    if not path.endswith(".ipynb"):
+        return span
+    text = lines(path)
+
+    def column(line: int, column: int) -> int:
+        return _stored_column(text[line - 1], column) if 0 < line <= len(text) else column
+
+    return Span(span.line, column(span.line, span.column), span.end_line, column(span.end_line, span.end_column))
+
+
+def _stored_column(line: str, column: int) -> int:
+    start = len(line) - len(line.lstrip())
+    if not line[start:].startswith('"'):
+        return column
+    position = start + 1
+    for _ in range(column - 1):
+        match = _ESCAPE.match(line, position)
+        if match is None:
+            break
+        position = match.end()
+    return position + 1
+
 
 # The hash of a line (`primaryLocationLineHash`) by which GitHub tracks a finding across changes.
 

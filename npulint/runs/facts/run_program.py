@@ -29,11 +29,11 @@ from npulint.runs.read.host_lines import HostWait
 from npulint.runs.read.interfaces import HostActivity
 from npulint.runs.read.kernel_gaps import KernelGaps
 from npulint.runs.read.kernel_groups import OperatorKernels
+from npulint.runs.read.kernel_sequences import OfComputing
 from npulint.runs.read.kernel_words import idle_share, waves_of
 from npulint.runs.read.kernels import KernelTable
 from npulint.runs.read.logs import LogSummary
-from npulint.runs.read.logs.ranks import across
-from npulint.runs.read.of_computing import OfComputing
+from npulint.runs.read.logs.triage import across
 from npulint.runs.read.overflow import Overflow, ranked, with_operators, without_parsed
 from npulint.runs.read.quantities import share
 from npulint.runs.read.series.graphs import GraphCompilations

@@ -9,8 +9,8 @@ from typing import Literal
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
+from npulint.runs.read.kernel_sequences import OfComputing
 from npulint.runs.read.kernel_words import CUBE, FOREACH, HOST_CORE, LAYOUT
-from npulint.runs.read.of_computing import OfComputing
 from npulint.runs.read.quantities import micro, share
 
 Family = Literal[

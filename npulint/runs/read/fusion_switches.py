@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Literal
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.data.fusion_passes import known_pass, near_pass
+from npulint.data.ops import known_pass, near_pass
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span

@@ -5,8 +5,8 @@ from __future__ import annotations
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
+from npulint.runs.read.kernel_sequences import OfComputing
 from npulint.runs.read.kernel_words import OPTIMIZER
-from npulint.runs.read.of_computing import OfComputing
 from npulint.runs.read.quantities import Values, micro, share
 from npulint.runs.read.rows import Row
 

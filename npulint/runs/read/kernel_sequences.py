@@ -8,9 +8,20 @@ from typing import Literal
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.kinds import fact_kind
-from npulint.facts.model import Fact, Span
-from npulint.runs.read.of_computing import OfComputing
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.runs.read.quantities import micro, share
+
+# What facts about kernels have in common.
+
+
+class OfComputing(FileFact, kw_only=True):
+    """A fact about a part of the computing time of a run."""
+
+    share: float | None = None
+    """The part in percent, without communication."""
+    of_step: float | None = None
+    """What computing takes of a step, in percent, where that is known."""
+
 
 Sequence = Literal["attention", "rms_norm", "swiglu", "rotary"]
 

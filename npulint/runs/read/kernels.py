@@ -7,9 +7,8 @@ from typing import BinaryIO, Literal
 
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
-from npulint.runs.read.kernel_bounds import RATIOS
 from npulint.runs.read.kernel_gaps import Gaps
-from npulint.runs.read.kernel_groups import Groups
+from npulint.runs.read.kernel_groups import RATIOS, Groups
 from npulint.runs.read.kernel_patterns import CastPairs, Repeats, Small
 from npulint.runs.read.kernel_sequences import Sequences
 from npulint.runs.read.kernel_words import CUBE, core_of, data_dtype, dtypes_of, is_communication, is_multicore

@@ -10,8 +10,8 @@ from typing import BinaryIO
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
 from npulint.runs.read.families import Families, Family, family_of
+from npulint.runs.read.kernel_sequences import OfComputing
 from npulint.runs.read.kernel_words import core_of
-from npulint.runs.read.of_computing import OfComputing
 from npulint.runs.read.quantities import micro, share
 from npulint.runs.read.rows import Seen, rows
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 
 from npulint.survey.dashboard.page import page
-from npulint.survey.model import Plan
+from npulint.survey.model import Plan, Summed
 from npulint.survey.parts import write_file
-from npulint.survey.summary import Summed
 
 NAME = "index.html"
 

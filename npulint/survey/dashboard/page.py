@@ -9,12 +9,11 @@ from typing import Any
 
 from npulint import __version__
 from npulint.core.texts import count, known, say
-from npulint.report.html.assets import asset, icon, policy
+from npulint.report.html.frame import asset, icon, policy
 from npulint.report.html.markup import attribute, escape_html, section, table
 from npulint.report.json import encodable
 from npulint.report.terminal import escape_control_chars
-from npulint.survey.model import FAILED, ProjectRow
-from npulint.survey.summary import VERDICTS, Blocker, Summed, Totals
+from npulint.survey.model import FAILED, VERDICTS, Blocker, ProjectRow, Summed, Totals
 
 # The projects as data in the page.
 

@@ -10,7 +10,7 @@ from itertools import takewhile
 import msgspec
 
 from npulint.commands.training_config.configs.values import ConfigValue, overlaid, plain
-from npulint.commands.training_config.provenance.written import spot
+from npulint.commands.training_config.provenance.variables import spot
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import FileFacts, Span
 from npulint.model.code.module import Module

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from npulint.commands.training_config.followed import Followed
 from npulint.commands.training_config.provenance.plain import CUT, Found, joined
-from npulint.commands.training_config.provenance.variables import Evaluator, Variables, comes_later
-from npulint.commands.training_config.provenance.written import entry_spot, spot
+from npulint.commands.training_config.provenance.variables import Evaluator, Variables, comes_later, entry_spot, spot
 from npulint.facts.code import UNKNOWN
 from npulint.facts.model import Span
 from npulint.model.code.bindings import Bindings

@@ -18,8 +18,7 @@ from npulint.commands.training_config.provenance.plain import (
     unknown,
     whole,
 )
-from npulint.commands.training_config.provenance.variables import Evaluator, Variables
-from npulint.commands.training_config.provenance.written import spot
+from npulint.commands.training_config.provenance.variables import Evaluator, Variables, spot
 from npulint.model.values.arithmetic import METHODS
 from npulint.model.values.cursors import CallSite, Expr, Scope
 

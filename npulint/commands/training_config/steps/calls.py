@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from npulint.commands.training_config.followed import passing_at
-from npulint.commands.training_config.steps.literals import is_literal, is_relevant
+from npulint.commands.training_config.steps.expressions import is_literal, is_relevant
 from npulint.commands.training_config.steps.model import Argument, CodeStep, Home
-from npulint.commands.training_config.steps.naming import SPLIT, named_part, own_part
 from npulint.commands.training_config.steps.unresolved import (
+    SPLIT,
     cast_of,
     derived,
+    named_part,
+    own_part,
     part_by_name,
     registered,
     settings_arguments,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npulint.commands.training_config.steps.literals import is_filling, is_literal, is_relevant
+from npulint.commands.training_config.steps.expressions import is_filling, is_literal, is_relevant
 from npulint.commands.training_config.steps.model import Argument, CodeStep
-from npulint.commands.training_config.steps.naming import AVERAGE, group_part, named_part
+from npulint.commands.training_config.steps.unresolved import AVERAGE, group_part, named_part
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.code import Const, Table, Unknown
 from npulint.facts.model import Span

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.commands.training_config.steps.expressions import Formula
-from npulint.commands.training_config.steps.naming import AVERAGE, STRONG, named_part
+from npulint.commands.training_config.steps.unresolved import AVERAGE, STRONG, named_part
 from npulint.core.lazy_regex import lazy_compile
 from npulint.model.running.surroundings import surroundings_of
 from npulint.model.values.cursors import Scope

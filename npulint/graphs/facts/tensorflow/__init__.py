@@ -6,20 +6,20 @@ import msgspec
 
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact
-from npulint.graphs.facts.stops import STOP
+from npulint.graphs.facts.graph_fact import STOP
 from npulint.graphs.facts.target import Target
-from npulint.graphs.facts.tensorflow.view import TensorFlowGraphView
+from npulint.graphs.facts.tensorflow.view import TensorFlowGraphView, stop_facts
 from npulint.model.values.context import Context
 
 
 def facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
     """All facts of one graph, from all modules of this package."""
-    from npulint.graphs.facts.tensorflow import about, control, inputs, patterns, shapes, stops, types
+    from npulint.graphs.facts.tensorflow import about, control, inputs, patterns, shapes, types
 
     view = TensorFlowGraphView(path, _without_stops(graph), context)
     parts = (about, types, shapes, control, inputs, patterns)
     found = [fact for part in parts for fact in part.facts(view, target)]
-    return [*found, *stops.facts(graph, view)]
+    return [*found, *stop_facts(graph, view)]
 
 
 def _without_stops(graph: Graph) -> Graph:

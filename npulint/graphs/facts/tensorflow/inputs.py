@@ -11,8 +11,7 @@ from npulint.graphs.facts.graph_fact import GraphFact
 from npulint.graphs.facts.target import Target
 from npulint.graphs.facts.tensorflow.flow import DataFlow
 from npulint.graphs.facts.tensorflow.formatting import op_counts
-from npulint.graphs.facts.tensorflow.functions import makes_dataset
-from npulint.graphs.facts.tensorflow.view import TensorFlowGraphView
+from npulint.graphs.facts.tensorflow.view import TensorFlowGraphView, makes_dataset
 
 _VARIABLES = frozenset("Variable VariableV2 VarHandleOp AutoReloadVariable".split())
 _STORES = frozenset("Assign AssignVariableOp".split())

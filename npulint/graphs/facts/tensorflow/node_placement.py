@@ -8,8 +8,8 @@ from functools import cached_property
 
 from npulint.facts.graph import Node
 from npulint.graphs.facts.tensorflow.carried import REF, RESOURCE, STRING, Tie, makes_handle
+from npulint.graphs.facts.tensorflow.clusters import ENTERS, frames_of
 from npulint.graphs.facts.tensorflow.flow import DataFlow
-from npulint.graphs.facts.tensorflow.frames import ENTERS, frames_of
 from npulint.graphs.facts.tensorflow.rules import HANDLE, PlacementRules
 
 EDGE, FRAME = "edge", "frame"

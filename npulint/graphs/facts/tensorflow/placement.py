@@ -11,13 +11,11 @@ from npulint.data.supported import recorded
 from npulint.facts.graph import Node
 from npulint.graphs.facts.target import Target
 from npulint.graphs.facts.tensorflow.carried import ties
-from npulint.graphs.facts.tensorflow.clusters import Cut, cut, ordered
-from npulint.graphs.facts.tensorflow.families import Family, family
+from npulint.graphs.facts.tensorflow.clusters import ENTERS, Cut, cut, forward_edges, frames_of, ordered
 from npulint.graphs.facts.tensorflow.flow import DataFlow
-from npulint.graphs.facts.tensorflow.frames import ENTERS, forward_edges, frames_of
 from npulint.graphs.facts.tensorflow.node_placement import EDGE, Placed
 from npulint.graphs.facts.tensorflow.origins import CONSTANT, origins
-from npulint.graphs.facts.tensorflow.rules import INPUT, PlacementRules
+from npulint.graphs.facts.tensorflow.rules import INPUT, Family, PlacementRules, family
 from npulint.graphs.facts.tensorflow.view import TensorFlowGraphView
 
 PlaceWord = Literal["device", "host", "older"]

@@ -8,11 +8,43 @@ from functools import cached_property
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.graph import Graph, Node
 from npulint.facts.model import Span
-from npulint.graphs.facts.graph_fact import NodeSet, Place
+from npulint.graphs.facts.graph_fact import STOP, GraphStop, NodeSet, Place, stop_at
 from npulint.graphs.facts.source_mapping import place_of
 from npulint.graphs.facts.tensorflow.flow import DataFlow, is_gradient, is_update
-from npulint.graphs.facts.tensorflow.functions import called, makes_dataset, run_by
 from npulint.model.values.context import Context
+
+# The functions called by nodes of a TensorFlow graph, and which of them run in the input pipeline.
+
+_CHOICES = ("Case", "StatelessCase")
+
+
+def makes_dataset(node: Node) -> bool:
+    """Whether the functions of a node run in the input pipeline."""
+    return "Dataset" in node.op or node.op == "OneShotIterator"
+
+
+def run_by(flow: DataFlow, node: Node) -> list[str]:
+    """The functions that a node runs on a system without GPU: when a node selects a function by device, those for GPUs
+    are omitted."""
+    names = called(node)
+    if node.op not in _CHOICES:
+        return names
+    chooser = flow.producer(node, 0)
+    devices = chooser.attrs.get("device_names") if chooser is not None and chooser.op == "DeviceIndex" else None
+    if not isinstance(devices, list):
+        return names
+    return [name for place, name in enumerate(names) if devices[place : place + 1] != ["GPU"]]
+
+
+def called(node: Node) -> list[str]:
+    """The names of the functions in a node's attributes. Readers mark them: ``{"function": name}``."""
+    found = []
+    for value in node.attrs.values():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict) and "function" in one:
+                found.append(one["function"])
+    return found
+
 
 _HOUSEKEEPING = lazy_compile(r"(?:save|init|report_uninitialized_variables|summary)(?:_\d+)?(?:/|$)")
 _ASIDE = frozenset("Assign AssignVariableOp NoOp SaveV2 MergeV2Checkpoints Restore RestoreV2 WriteFile".split())
@@ -138,3 +170,12 @@ _PLACES = 8  # maximum places of a fact
 def _aside(node: Node) -> bool:
     """Whether only saving, initialisation, summaries or queues end in a node."""
     return node.op in _ASIDE or node.op.endswith("Summary") or makes_dataset(node) or node.op.startswith(_ASIDE_BEGINS)
+
+
+# Facts about where a run of a TensorFlow program stopped, or went on otherwise than it is written.
+
+
+def stop_facts(graph: Graph, view: TensorFlowGraphView) -> list[GraphStop]:
+    """One fact per node that says so."""
+    nodes = [node for body in graph.bodies for node in body.nodes if node.op == STOP]
+    return [graph_stop for node in nodes if (graph_stop := stop_at(node, view.node_set([node]))) is not None]

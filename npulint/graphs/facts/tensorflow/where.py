@@ -17,12 +17,11 @@ from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 from npulint.graphs.facts.graph_fact import GraphFact
 from npulint.graphs.facts.tensorflow.carried import VARIANT
-from npulint.graphs.facts.tensorflow.families import Family, family
 from npulint.graphs.facts.tensorflow.formatting import Style, named, op_counts, percent, style
 from npulint.graphs.facts.tensorflow.node_placement import EDGE
 from npulint.graphs.facts.tensorflow.patterns import SLOW
 from npulint.graphs.facts.tensorflow.placement import DEVICE, HOST, OLDER, GraphPlacement, PlacedBody, PlaceWord
-from npulint.graphs.facts.tensorflow.rules import CALLS, GRAY, INPUT, SCOPE, UNLISTED
+from npulint.graphs.facts.tensorflow.rules import CALLS, GRAY, INPUT, SCOPE, UNLISTED, Family, family
 from npulint.graphs.facts.tensorflow.shapes import OF_DATA
 
 # The TensorFlow interfaces that build an operator.

@@ -10,8 +10,19 @@ from npulint.facts.graph import Graph
 from npulint.graphs.read.errors import GraphError
 from npulint.graphs.read.onnx.model import graph_of
 from npulint.graphs.read.onnx.schema import DEPTH, LENGTHS, MESSAGES, Kind, Message, most
-from npulint.graphs.read.protobuf.limits import PARTS, Tally
-from npulint.graphs.read.protobuf.wire import FIXED32, FIXED64, LENGTH, VARINT, Field, Source, fields, signed, varint
+from npulint.graphs.read.protobuf.wire import (
+    FIXED32,
+    FIXED64,
+    LENGTH,
+    PARTS,
+    VARINT,
+    Field,
+    Source,
+    Tally,
+    fields,
+    signed,
+    varint,
+)
 
 _FORMS = {"float": ("<f", FIXED32), "double": ("<d", FIXED64)}
 _VARINT = 10  # bytes of the longest

@@ -11,8 +11,8 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.graphs.read.errors import GraphError
 from npulint.graphs.read.onnx.schema import TYPES, Message
-from npulint.graphs.read.protobuf.limits import FUNCTIONS, Tally, weight
 from npulint.graphs.read.protobuf.numbers import described
+from npulint.graphs.read.protobuf.wire import FUNCTIONS, Tally, weight
 from npulint.graphs.read.torch.frames import LIMIT, Traces, kept
 
 # Where the source code creates the nodes of an ONNX model, as exporters of PyTorch record it.

@@ -8,11 +8,11 @@ from npulint.facts.graph import Graph
 from npulint.graphs.read.errors import GraphError
 from npulint.graphs.read.onnx.model import LINE, graph_of
 from npulint.graphs.read.onnx.schema import LENGTHS, MESSAGES, Kind, Message, most
-from npulint.graphs.read.protobuf.limits import Tally
 from npulint.graphs.read.protobuf.literals import content as bytes_of
 from npulint.graphs.read.protobuf.literals import integer, real, text
 from npulint.graphs.read.protobuf.markup import Entries, Markup
 from npulint.graphs.read.protobuf.text_file import text_of
+from npulint.graphs.read.protobuf.wire import Tally
 
 _ROLE = {"Node": "node", "Model": "root"}  # the roles that Markup knows: nodes have lines
 _ROLES = {

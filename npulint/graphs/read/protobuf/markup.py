@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.graphs.read.errors import GraphError
-from npulint.graphs.read.protobuf.limits import PARTS, Tally
+from npulint.graphs.read.protobuf.wire import PARTS, Tally
 
 Entries = list[tuple[str, Any]]
 """Fields of a message in their order. A value is a word (identifier or number), a tuple with the raw parts of a quoted

@@ -5,16 +5,44 @@ tensorflow/core/protobuf/saved_model.proto."""
 
 from __future__ import annotations
 
+import msgspec
+
 from npulint.discover.safe_open import open_regular
 from npulint.facts.graph import Body, Graph, Node
 from npulint.graphs.read.errors import GraphError
-from npulint.graphs.read.protobuf.limits import Tally
-from npulint.graphs.read.protobuf.wire import LENGTH, VARINT, Source, fields
+from npulint.graphs.read.protobuf.wire import LENGTH, VARINT, Source, Tally, fields
 from npulint.graphs.read.tensorflow.functions import function
 from npulint.graphs.read.tensorflow.meta import chosen, meta_graph
-from npulint.graphs.read.tensorflow.names import distinct
 from npulint.graphs.read.tensorflow.nodes import Nodes
-from npulint.graphs.read.tensorflow.versions import release_of
+
+# The TensorFlow that wrote a graph, from the version in every GraphDef (tensorflow/core/framework/versions.proto).
+
+_OF_BOTH = 134  # the last version of TensorFlow 1
+
+
+def release_of(producer: int) -> str:
+    """The release line of TensorFlow, ``1.x`` or ``2.x``, that writes graphs of this version; empty if unknown."""
+    if producer > _OF_BOTH:
+        return "2.x"
+    return "1.x" if 0 < producer < _OF_BOTH else ""
+
+
+# Unique names of functions.
+
+
+def distinct(functions: list[Body]) -> list[Body]:
+    """The functions of a graph; a duplicate name is replaced by a new one, which nothing calls."""
+    taken: set[str] = set()
+    bodies = []
+    for body in functions:
+        name, count = body.name, 1
+        while not name or name in taken:
+            count += 1
+            name = f"{body.name}#{count}"
+        taken.add(name)
+        bodies.append(body if name == body.name else msgspec.structs.replace(body, name=name))
+    return bodies
+
 
 _VERSIONS = 4  # the field of a GraphDef
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from npulint.facts.graph import Body, Node
-from npulint.graphs.read.protobuf.limits import NAME, Tally
-from npulint.graphs.read.protobuf.wire import LENGTH, VARINT, Field, Source, fields
-from npulint.graphs.read.tensorflow.attributes import UNSET
+from npulint.graphs.read.protobuf.wire import LENGTH, NAME, VARINT, Field, Source, Tally, fields
+from npulint.graphs.read.tensorflow.attributes import UNSET, word
 from npulint.graphs.read.tensorflow.nodes import Nodes, entry
-from npulint.graphs.read.tensorflow.types import word
 
 
 def function(source: Source, whole: Field, nodes: Nodes, tally: Tally) -> Body:

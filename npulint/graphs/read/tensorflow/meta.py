@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from npulint.graphs.read.protobuf.limits import COLLECTIONS, TAGS, TEXT, Tally
-from npulint.graphs.read.protobuf.wire import LENGTH, Field, Source, fields
+from npulint.graphs.read.protobuf.wire import COLLECTIONS, LENGTH, TAGS, TEXT, Field, Source, Tally, fields
 
 _CHUNK = 64 * 1024
 _MORE = bytes(range(128, 256))  # varint bytes with a continuation bit

@@ -6,8 +6,19 @@ from typing import Any
 
 from npulint.facts.graph import Node
 from npulint.graphs.read.errors import GraphError
-from npulint.graphs.read.protobuf.limits import NAME, PARTS, TEXT, Tally, weight
-from npulint.graphs.read.protobuf.wire import LENGTH, Field, Source, damaged, field_at, fields
+from npulint.graphs.read.protobuf.wire import (
+    LENGTH,
+    NAME,
+    PARTS,
+    TEXT,
+    Field,
+    Source,
+    Tally,
+    damaged,
+    field_at,
+    fields,
+    weight,
+)
 from npulint.graphs.read.tensorflow.attributes import UNSET, value
 
 _SMALL = 32 * 1024  # bytes of a node that is read at once

@@ -9,16 +9,14 @@ from typing import Any
 from npulint.facts.graph import Body, Graph, Node
 from npulint.graphs.read.errors import GraphError
 from npulint.graphs.read.protobuf import numbers
-from npulint.graphs.read.protobuf.limits import COLLECTIONS, DIMENSIONS, LIST, NAME, TAGS, TEXT, Tally, weight
 from npulint.graphs.read.protobuf.literals import integer, real, text, truth, unescaped
 from npulint.graphs.read.protobuf.markup import Entries, Markup
 from npulint.graphs.read.protobuf.text_file import text_of
-from npulint.graphs.read.tensorflow.attributes import UNSET
+from npulint.graphs.read.protobuf.wire import COLLECTIONS, DIMENSIONS, LIST, NAME, TAGS, TEXT, Tally, weight
+from npulint.graphs.read.tensorflow.attributes import UNSET, number_of, word
+from npulint.graphs.read.tensorflow.binary import distinct, release_of
 from npulint.graphs.read.tensorflow.functions import arguments_of
 from npulint.graphs.read.tensorflow.meta import MetaGraph, chosen
-from npulint.graphs.read.tensorflow.names import distinct
-from npulint.graphs.read.tensorflow.types import number_of, word
-from npulint.graphs.read.tensorflow.versions import release_of
 
 # Attribute values, from the fields of an AttrValue in text format. All raise `ValueError` for invalid input.
 

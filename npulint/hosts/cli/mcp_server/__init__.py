@@ -19,9 +19,8 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     folder = _last(options, "root") or "."
     if not os.path.isdir(folder):
         raise NpulintError(say(lang, "mcp.root", path=escape_control_chars(folder)))
-    from npulint.hosts.cli.mcp_server.root import Root
     from npulint.hosts.cli.mcp_server.serving import server
-    from npulint.hosts.cli.mcp_server.tools import Tools
+    from npulint.hosts.cli.mcp_server.tools import Root, Tools
 
     spoken = "zh" if _last(options, "lang") == "zh" else "en"  # an agent's language does not depend on the shell
     root = Root(folder, spoken)

@@ -11,11 +11,9 @@ import mcp.types
 from pydantic import Field
 
 from npulint import __version__
-from npulint.core.check_problems import CatalogueError
-from npulint.core.errors import NpulintError
+from npulint.core.errors import CatalogueError, NpulintError
 from npulint.core.texts import say
-from npulint.hosts.cli.mcp_server.paging import MOST
-from npulint.hosts.cli.mcp_server.tools import Tools
+from npulint.hosts.cli.mcp_server.tools import MOST, Tools
 from npulint.report.terminal import escape_control_chars
 
 _ERROR = 2000  # characters of an error

@@ -5,7 +5,8 @@ All run in the root folder, read inside it only, and raise `NpulintError` for wh
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -14,8 +15,6 @@ from npulint.core.errors import NpulintError
 from npulint.core.texts import count, say
 from npulint.hosts.cli.catalogue import built_in, load_all, look_up
 from npulint.hosts.cli.compare import compare_settings
-from npulint.hosts.cli.mcp_server.paging import page
-from npulint.hosts.cli.mcp_server.root import Root
 from npulint.hosts.cli.port import port_settings
 from npulint.hosts.cli.versions import fitting, release_lines
 from npulint.judge.findings import RunResult
@@ -26,7 +25,66 @@ from npulint.report.agent import AgentRow, described, heading, rows_of
 from npulint.report.quoted import PATH, quoted
 from npulint.report.rule_pages import page_of, pages_of
 from npulint.report.summary import fixable
+from npulint.report.terminal import escape_control_chars
 from npulint.report.view import ReportView, visible
+
+# The folder that the tools of the MCP server may read and change.
+
+
+class Root:
+    """A folder; no path of a tool leads out of it, by a link neither."""
+
+    def __init__(self, folder: str, lang: str) -> None:
+        self.folder = os.path.realpath(folder)
+        self._lang = lang
+
+    def inside(self, path: str) -> str:
+        """The path relative to the folder, which is the working directory. Raises `NpulintError` for one that is
+        outside or does not exist."""
+        try:
+            real = os.path.realpath(os.path.join(self.folder, path))
+        except (OSError, ValueError):
+            raise self._refused("mcp.absent", path) from None
+        if not self.contains(real):
+            raise self._refused("mcp.outside", path)
+        if not os.path.exists(real):
+            raise self._refused("mcp.absent", path)
+        return os.path.relpath(real, self.folder)
+
+    def all_inside(self, paths: Sequence[str]) -> list[str]:
+        """The same for several; the folder itself if there are none."""
+        return [self.inside(path) for path in paths] or ["."]
+
+    def contains(self, location: str) -> bool:
+        """Whether an absolute location, links followed, is the folder or below it."""
+        real = os.path.realpath(location)
+        return real == self.folder or real.startswith(self.folder.rstrip(os.sep) + os.sep)
+
+    def _refused(self, key: str, path: str) -> NpulintError:
+        return NpulintError(say(self._lang, key, path=escape_control_chars(path)[:200]))
+
+
+# Pages of a long answer.
+
+MOST = 200  # entries of a page
+
+_Unit = TypeVar("_Unit")
+
+
+def page(
+    units: Sequence[_Unit], render: Callable[[Sequence[_Unit]], Iterable[str]], limit: int, cursor: str, lang: str
+) -> str:
+    """The lines of at most `limit` units from `cursor` on (empty: the beginning), and the cursor of the next page, if
+    there is one. Raises `NpulintError` for a cursor that no page has named."""
+    first = int(cursor) if cursor.isascii() and cursor.isdigit() and len(cursor) < 9 else -1 if cursor else 0
+    if first < 0 or (first and first >= len(units)):
+        raise NpulintError(say(lang, "mcp.cursor"))
+    last = min(first + max(1, min(limit, MOST)), len(units))
+    lines = list(render(units[first:last]))
+    if last < len(units):
+        lines += ["", say(lang, "mcp.page", first=first + 1, last=last, total=len(units), next=last)]
+    return "\n".join(lines)
+
 
 # Writes the fixes of checks, and says what was fixed.
 
@@ -38,7 +96,7 @@ def fixed_places(settings: Settings, root: Root) -> str:
     fixes need review."""
     from npulint.commands.check.fix_command import apply_fixes
     from npulint.commands.check.pipeline import run
-    from npulint.fix.written import as_written, remove_left_over, write_all
+    from npulint.fix.write import as_written, remove_left_over, write_all
 
     def may_change(path: str) -> bool:
         return root.contains(os.path.join(root.folder, path))
@@ -172,7 +230,7 @@ class Tools:
 
     def _report(self, result: RunResult, settings: Settings, limit: int, cur: str) -> str:
         """A page of the findings below the root; the first one begins with the counts."""
-        from npulint.fix.finding_edits import with_edits
+        from npulint.fix.code_actions import with_edits
 
         inside = [
             finding for finding in result.findings if self.root.contains(os.path.join(self.root.folder, finding.path))

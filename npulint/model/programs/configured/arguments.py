@@ -23,7 +23,9 @@ from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.model.programs.configured.settings import Setting, TrainingStart, Via
+from npulint.model.values.context import Context, once
 from npulint.read.launcher_facts import NONE
+from npulint.read.packages import Dependency
 from npulint.read.requirement import excludes_from
 
 _SWITCHED = ("true", "false")
@@ -230,3 +232,17 @@ def _reason(rule: ArgumentRule, framework: str, settings: Iterable[Setting]) -> 
 
 
 __all__ = ["ArgumentMeaning", "TrainingArgument", "Versions", "meanings", "training_arguments"]
+
+
+# The releases of packages that a project requires.
+
+
+@once
+def required_versions(context: Context) -> Versions:
+    """The version specifier of each package that the project requires; the first in the order of its files."""
+    versions: dict[str, str] = {}
+    for file in context.project.files:
+        for fact in file.facts:
+            if isinstance(fact, Dependency) and not versions.get(fact.name):
+                versions[fact.name] = fact.version
+    return versions

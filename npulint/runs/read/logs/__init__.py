@@ -9,13 +9,10 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
 from npulint.runs.read.log_watcher import Watcher
-from npulint.runs.read.logs.events import ALSO, Events
-from npulint.runs.read.logs.line_origin import is_plog, rank_by_name
+from npulint.runs.read.logs.events import ALSO, Events, is_plog, literals, rank_by_name
 from npulint.runs.read.logs.lines import LogLine, Readable, Scan, decoded
-from npulint.runs.read.logs.messages import literals
 from npulint.runs.read.logs.quoting import quoted
-from npulint.runs.read.logs.ranks import across
-from npulint.runs.read.logs.triage import facts_of
+from npulint.runs.read.logs.triage import across, facts_of
 from npulint.runs.read.rows import Seen
 from npulint.runs.read.source_fact import source_fact
 

@@ -2,19 +2,169 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import Generic, TypeVar
 
 import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.data.error_patterns import Pattern
-from npulint.runs.read.logs.codes import Said, codes_of, said
-from npulint.runs.read.logs.line_origin import rank_of, time_of
+from npulint.data.error_patterns import Pattern, patterns
 from npulint.runs.read.logs.lines import LogLine, decoded
-from npulint.runs.read.logs.messages import by_literal, is_code, of_found
 from npulint.runs.read.logs.quoting import around, quoted
 from npulint.runs.read.logs.tracebacks import WANTED as FRAME
 from npulint.runs.read.logs.tracebacks import TracebackFrame, Tracebacks, warned_at
+
+# The known messages, compiled for searching bytes.
+
+_CODE_LENGTH = 6
+_INTERNAL = b"9999"  # ends codes of internal errors, which say nothing of a family
+_SHAPE = re.compile(rb"[EW][0-9ABEFHIJKLZ][0-9]{4}")
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A known message and its pattern for a line in bytes."""
+
+    pattern: Pattern
+    search: re.Pattern[bytes]
+
+
+@cache
+def families() -> tuple[tuple[bytes, tuple[Message, ...]], ...]:
+    """The messages of codes that begin alike (``E6*``) by that beginning, the longest first."""
+    found = [(one.removesuffix(b"*"), messages) for one, messages in _by_text().items() if one.endswith(b"*")]
+    return tuple(sorted(found, key=lambda one: (-len(one[0]), one[0])))
+
+
+def of_found(found: set[bytes]) -> dict[str, Message]:
+    """The messages by id to test in a line with these literals and codes. A code that no message names itself belongs
+    to its family."""
+    table = by_literal()
+    messages = {message.pattern.id: message for literal in found for message in table.get(literal, ())}
+    for code in (one for one in found if is_code(one) and one not in table and not one.endswith(_INTERNAL)):
+        for begin, family in families():
+            if code.startswith(begin):
+                messages.update((message.pattern.id, message) for message in family)
+                break
+    return messages
+
+
+@cache
+def by_literal() -> dict[bytes, tuple[Message, ...]]:
+    """The messages to test when a literal (or code) was found; series are read elsewhere."""
+    return {literal: messages for literal, messages in _by_text().items() if not literal.endswith(b"*")}
+
+
+@cache
+def _by_text() -> dict[bytes, tuple[Message, ...]]:
+    found: dict[bytes, list[Message]] = {}
+    for pattern in patterns().values():
+        if pattern.kind != "series":
+            message = Message(pattern, re.compile(pattern.regex.encode()))
+            for literal in pattern.literals:
+                found.setdefault(literal.encode(), []).append(message)
+    return {literal: tuple(messages) for literal, messages in found.items()}
+
+
+@cache
+def literals() -> tuple[bytes, ...]:
+    """The literals of lines to process; CANN codes are always included."""
+    return tuple(one for one in by_literal() if not is_code(one))
+
+
+def is_code(literal: bytes) -> bool:
+    """Whether the bytes are a CANN code."""
+    return len(literal) == _CODE_LENGTH and _SHAPE.fullmatch(literal) is not None
+
+
+# The time and rank of a log line.
+
+_TIME = lazy_compile(rb"(\d{4}-\d\d-\d\d)[- T](\d\d:\d\d:\d\d)(?:[.,](\d{1,6}))?")
+_LINE_RANK = lazy_compile(rb"\bRankID:(\d{1,5})\b")
+_NAME_RANK = lazy_compile(r"(?i)(?:^|[^a-z])(?:rank|worker)[-_]?(\d{1,5})(?![\d])")
+_PLOG = lazy_compile(rb"\[(?:ERROR|WARNING|INFO|DEBUG|EVENT|TRACE)\] [A-Z][A-Z_]{1,15}\(\d+,[^)\n]{0,64}\):")
+
+
+def time_of(line: bytes) -> str:
+    """The timestamp in a line, as ``2024-11-28 11:59:30.645``, or an empty string."""
+    match = _TIME.search(line[:400])
+    if match is None:
+        return ""
+    fraction = (match[3] or b"0").decode()[:3].ljust(3, "0")
+    return f"{match[1].decode()} {match[2].decode()}.{fraction}"
+
+
+def rank_of(line: bytes) -> str:
+    """The rank in a line of torch_npu, or an empty string."""
+    match = _LINE_RANK.search(line)
+    return match[1].decode() if match else ""
+
+
+def rank_by_name(path: str) -> str:
+    """The rank in the path of a log (``worker-3/rank-0.txt``: the file name takes precedence)."""
+    matches: list[re.Match[str]] = [match for part in path.split("/") for match in _NAME_RANK.finditer(part)]
+    return matches[-1][1] if matches else ""
+
+
+def is_plog(data: bytes, end: int) -> bool:
+    """Whether the bytes up to `end` contain a plog line."""
+    return _PLOG.search(data, 0, end) is not None
+
+
+# CANN error codes: their formats and the explanations below them.
+
+_SHAPES = lazy_compile(rb"\b([EW][0-9A-Z][0-9]{4})(?::|\):)|'errCode': '([EW][0-9A-Z][0-9]{4})'")
+_HEADS = (("said_cause", b"Possible Cause:"), ("said_solution", b"Solution:"), ("trace", b"TraceBack"))
+_SOURCE = lazy_compile(rb"\[rank[0-9]{1,5}\]: ?|\([^()\n]{1,60} pid=[^()\n]{1,40}\) ")
+_LINES = 16
+SIZE = "size:"
+"""Contained in the trace line that states the requested memory size."""
+
+
+class Said(msgspec.Struct):
+    """The explanation below the first line of a message."""
+
+    said_cause: str = ""
+    said_solution: str = ""
+    trace: str = ""
+
+
+def codes_of(line: bytes) -> list[str]:
+    """The codes that a line reports, in order; mere mentions are excluded."""
+    return list(dict.fromkeys((match[1] or match[2]).decode() for match in _SHAPES.finditer(line)))
+
+
+def _without_source(line: bytes) -> bytes:
+    """A line without the rank or process prefix of launchers."""
+    match = _SOURCE.match(line)
+    return line if match is None else line[match.end() :]
+
+
+def said(line: bytes, after: bytes) -> Said:
+    """The cause, the solution and the first trace line after a line with a code; preferably the trace line with the
+    requested memory size. Without any of these, the next line counts as trace if it is indented."""
+    found = Said()
+    waiting = first = ""
+    for raw in (line, *after.lstrip(b"\r\n").split(b"\n", _LINES)[:_LINES]):
+        part = raw if raw is line else _without_source(raw)
+        if raw is not line and not part[:1].isspace():
+            break
+        if waiting and not found.trace:
+            found.trace = quoted(decoded(part))
+            waiting = ""
+        if found.trace and SIZE not in found.trace and SIZE.encode() in part:
+            found.trace = quoted(decoded(part))
+        for name, head in _HEADS:
+            _, there, rest = part.partition(head)
+            if there and name == "trace":
+                waiting = name
+            elif there and not getattr(found, name):
+                setattr(found, name, quoted(decoded(rest.partition(b"Solution:")[0])))
+        first = first or (quoted(decoded(part)) if raw is not line else "")
+    if found == Said():
+        found.trace = first
+    return found
+
 
 # Maps failed tasks of the kernel compiler to graph nodes.
 

@@ -24,10 +24,8 @@ from npulint.runs.read.machine.facts import (
     MachineTool,
     MachineVariable,
 )
-from npulint.runs.read.machine.places import Places
 from npulint.runs.read.machine.snapshot import Network, RankTable, Snapshot, decoded
-from npulint.runs.read.machine.toolkits import machines_devices
-from npulint.runs.read.machine.versions import within
+from npulint.runs.read.machine.toolkits import Places, machines_devices, within
 
 # Facts about the network of a machine, and about the rank table.
 

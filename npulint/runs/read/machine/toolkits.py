@@ -9,11 +9,76 @@ from typing import Literal
 
 from npulint.data.chips import chip
 from npulint.facts.attributes import flag
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, Span
 from npulint.runs.read.machine.facts import MachineToolkit, MachineToolkits
-from npulint.runs.read.machine.places import Places
 from npulint.runs.read.machine.snapshot import Package, Snapshot
-from npulint.runs.read.machine.versions import compatible, ordered
+
+# Releases of drivers, firmware and toolkits.
+
+_NUMBERS = re.compile(r"\d+")
+_SERIES = re.compile(r"V\d+R\d+C\d+")
+
+
+def ordered(release: str) -> tuple[int, ...]:
+    """A release as numbers.
+
+    >>> ordered("7.7.0.1.231") < ordered("8.9.9"), ordered("8.2.RC1") < ordered("8.2.0.RC2")
+    (True, True)
+    """
+    return tuple(map(int, _NUMBERS.findall(release)))
+
+
+def within(release: str, first: str, last: str) -> bool:
+    """Whether a release lies between two, by as many numbers as these have.
+
+    >>> within("7.7.0.1.231", "7.0.0", "8.9.9"), within("6.4.12.1", "7.0.0", "7.2.99")
+    (True, False)
+    """
+    size = len(ordered(first))
+    return ordered(first) <= ordered(release)[:size] <= ordered(last)
+
+
+def series(inner: str) -> str:
+    """The series of an internal version, by which packages name each other as compatible.
+
+    >>> series("V100R001C23SPC001B231")
+    'V100R001C23'
+    """
+    match = _SERIES.match(inner)
+    return match.group() if match else ""
+
+
+def compatible(one: str, of_one: list[str], other: str, of_other: list[str]) -> bool | None:
+    """Whether one of two internal versions is in the other's list; None where neither list is known."""
+    if not series(one) or not series(other) or not (of_one or of_other):
+        return None
+    return series(one) in of_other or series(other) in of_one or series(one) == series(other)
+
+
+# Where the parts of a snapshot stand.
+
+
+class Places:
+    """The lines of a snapshot, by the words that begin its parts."""
+
+    def __init__(self, text: str, path: str) -> None:
+        self.path = path
+        self._lines = text.split("\n")
+
+    def at(self, *words: str) -> Span:
+        """The line of the last word, each looked for behind the one before."""
+        line = 0
+        for word in words:
+            quoted = f'"{word}"'
+            line = next((number for number in range(line, len(self._lines)) if quoted in self._lines[number]), line)
+        return Span.at(line + 1)
+
+    def nth(self, part: str, word: str, number: int) -> Span:
+        """The line of the member `word` of the entry `number` (from 0) of a list."""
+        begin = self.at(part).line
+        found = [line for line in range(begin, len(self._lines)) if f'"{word}":' in self._lines[line]]
+        return Span.at(found[number] + 1) if number < len(found) else self.at(part)
+
 
 NONE = "-"
 _SEARCHED = ("LD_LIBRARY_PATH", "PYTHONPATH", "ASCEND_OPP_PATH", "ASCEND_AICPU_PATH")

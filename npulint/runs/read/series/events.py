@@ -13,8 +13,7 @@ from typing import BinaryIO, NamedTuple
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.model import Fact, Span
 from npulint.graphs.read.errors import GraphError
-from npulint.graphs.read.protobuf.limits import Tally
-from npulint.graphs.read.protobuf.wire import FIXED32, LENGTH, VARINT, Field, Source, fields
+from npulint.graphs.read.protobuf.wire import FIXED32, LENGTH, VARINT, Field, Source, Tally, fields
 from npulint.runs.read.rows import Seen
 from npulint.runs.read.series.loss import KINDS, Course, Measure, is_record, without_unused
 from npulint.runs.read.series.scale import Scale
