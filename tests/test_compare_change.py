@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from npulint.commands.compare.compare_states import Range
-from npulint.discover.snapshot import _is_plain
+from npulint.discover.revision import _is_plain
 from npulint.hosts.cli.host import system
 from npulint.hosts.cli.main import main
 from tests.git_support import commit, environment, git

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npulint.commands.compare.matching.features import Unit
-from npulint.commands.compare.matching.file_overlap import FileOverlap
 from npulint.commands.compare.matching.matches import Matches, Side, counterparts
+from npulint.commands.compare.matching.pairing import FileOverlap
 from npulint.facts.model import FileFacts
 from npulint.model.code.names import Names
 from npulint.model.code.project import Project

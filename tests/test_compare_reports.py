@@ -32,7 +32,7 @@ from npulint.judge.findings import (
 from npulint.judge.settings import FORMATS, PEOPLE_FORMATS
 from npulint.report.compared.document import way
 from npulint.report.compared.rows import ShortSidePaths, alone, differing_first, with_other_sides
-from npulint.report.document.columns import Line, fold, row_lines, widths
+from npulint.report.document.text import Line, fold, row_lines, widths
 from npulint.report.terminal import Paint, cells
 from npulint.report.view import ReportView, render
 from tests import hostile_results

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from npulint.commands.settings.option_parsing import InvalidOption, from_table, from_words, soc_family
-from npulint.commands.settings.options import OPTIONS
+from npulint.commands.settings.options import OPTIONS, InvalidOption, from_table, from_words, soc_family
 
 BY_NAME = {option.name: option for option in OPTIONS}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from npulint.model.values.flow import limit_of, named_number
 from npulint.model.values.half_range import in_half
-from npulint.model.values.named_numbers import limit_of, named_number
 from tests.support import facts
 
 _HEAD = "import numpy as np\nimport sys\nimport tensorflow as tf\n"

@@ -12,7 +12,7 @@ from npulint.discover.graphs import form_of_text
 from npulint.facts.graph import Graph, Node
 from npulint.facts.model import Problem
 from npulint.graphs.read import read_graph
-from npulint.graphs.read.onnx.schema import MESSAGES
+from npulint.graphs.read.onnx.model import MESSAGES
 from npulint.graphs.read.protobuf import wire
 from tests.onnx_models import DOUBLE, FLOAT, INT64, inner, integer, integers, model, node, trace, value, weight, word
 from tests.protobuf_bytes import field, varint

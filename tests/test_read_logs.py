@@ -15,8 +15,8 @@ from npulint.facts.model import Fact
 from npulint.judge.catalogue.regexes import regex_problem
 from npulint.runs.read.logs import across, read
 from npulint.runs.read.logs.lines import CAP, CHUNK, ENOUGH, Scan
-from npulint.runs.read.logs.literals import Search
-from npulint.runs.read.logs.quoting import quoted
+from npulint.runs.read.logs.shapes import Search
+from npulint.runs.read.logs.tracebacks import quoted
 from tests.fact_support import TableFact, attrs_of, check_declared
 
 NPU = "2024-01-01 00:00:00.000000: I tf_adapter/kernels/geop_npu.cc:1] start\n"

@@ -4,8 +4,7 @@ import ast
 
 import pytest
 
-from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table
-from npulint.facts.walk import names_in, nested
+from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table, names_in, nested
 from npulint.read.python.parse import names_npu
 
 

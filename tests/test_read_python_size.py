@@ -10,9 +10,8 @@ import pytest
 from npulint.core.budget import Budget, BudgetError, Limit, within
 from npulint.discover.kinds import SourceFile
 from npulint.read.files import LoadedFile, read
-from npulint.read.python import size
-from npulint.read.python.parse import read_python
-from npulint.read.python.size import memory_of_tree
+from npulint.read.python import parse
+from npulint.read.python.parse import memory_of_tree, read_python
 
 SHAPES = {
     "names": "a\n" * 20_000,
@@ -28,7 +27,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_estimate_is_near_what_the_tree_takes(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(size, "SMALL", 0)
+    monkeypatch.setattr(parse, "SMALL", 0)
     text = SHAPES[shape]
     tracemalloc.start()
     try:

@@ -14,8 +14,7 @@ import pytest
 import yaml
 
 from npulint import __version__
-from npulint.hosts.cli.init import plan as pins
-from npulint.hosts.cli.init.plan import INSTALLING, plan
+from npulint.hosts.cli.init.plan import INSTALLING, from_origin, plan
 from scripts import build_release, precommit_mirror, release
 from tests.git_support import git
 from tests.project_support import ROOT, Project
@@ -152,7 +151,7 @@ def test_steps_call_scripts_and_folders_that_exist() -> None:
 )
 def test_init_pins_what_others_can_install(origin: object, pinned: str) -> None:
     text = origin if origin is None or isinstance(origin, str) else json.dumps(origin)
-    assert pins.from_origin(text) == pinned
+    assert from_origin(text) == pinned
 
 
 @pytest.mark.parametrize("part", INSTALLING)

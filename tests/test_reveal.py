@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from npulint.model.execution.answers import Seen, merged
-from npulint.model.execution.reachable_files import Probe
+from npulint.model.execution.project_files import Probe
 from npulint.model.execution.reveal import Revealed, reveal
 from tests.surface_support import Answer, call
 

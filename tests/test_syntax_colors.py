@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.report.html.syntax import Syntax, colored
+from npulint.report.html.source import Syntax, colored
 
 CODE = '''x = """doc
 def not_code  # no

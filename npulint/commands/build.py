@@ -25,7 +25,7 @@ from npulint.read.files import ReadableFiles
 from npulint.recognizers.configured_programs import ConfiguredTraining
 from npulint.recognizers.programs import Program, Programs
 from npulint.recognizers.run import recognise
-from npulint.recognizers.versions.environments import environments
+from npulint.recognizers.versions.conflicts import environments
 
 if TYPE_CHECKING:
     from npulint.data.supported import SupportedOps

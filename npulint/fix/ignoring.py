@@ -9,14 +9,19 @@ import io
 import os
 import re
 import tokenize
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
 
 from npulint.discover.kinds import kinds_by_content, kinds_of
+from npulint.discover.paths import local
+from npulint.discover.safe_open import read_regular
 from npulint.facts.model import FileFacts, Span
+from npulint.fix.model import FixRefused
+from npulint.fix.source import SourceDocument
 from npulint.judge.findings import Edit, Finding
+from npulint.judge.fix_results import FileChange
 from npulint.judge.postprocess.comments import suppress
 from npulint.judge.postprocess.engine import ENGINE_RULES
 from npulint.judge.postprocess.removal import applied
@@ -167,7 +172,7 @@ def _silences(finding: Finding, lines: Sequence[str], style: Style) -> bool:
 
 
 def _statements(lines: Sequence[str], style: Style) -> list[tuple[int, int]]:
-    from npulint.judge.postprocess.statements import long_commands, long_statements
+    from npulint.judge.postprocess.comments import long_commands, long_statements
 
     if style.kind == "python":
         return long_statements(lines)
@@ -224,3 +229,75 @@ def _shell_tokens(text: str) -> list[str]:
         elif isinstance(token, ShellOperator) and not (token.text == "\n" and found[-1:] in ([], ["\n"])):
             found.append(token.text)
     return found if found[-1:] != ["\n"] else found[:-1]
+
+
+# Suppression comments for all findings of a run, as file changes; `npulint.fix.write` writes the files.
+
+REASON = "TODO: say why"
+"""The placeholder for the reason: ASCII, because a comment must not change the encoding of a file."""
+_LIMIT = 20_000_000  # bytes
+
+
+class AddedIgnores(msgspec.Struct, frozen=True):
+    """The changed files, the number of suppressed findings by path, and the findings that no comment can suppress."""
+
+    files: list[FileChange] = []
+    suppressed: dict[str, int] = {}
+    left: list[Finding] = []
+
+
+def add_ignores(findings: Iterable[Finding], named: Sequence[str]) -> AddedIgnores:
+    """A comment at the place of each finding, in files below the `named` paths. Comments that are there get further
+    names. Each edit is proved to suppress its finding and to leave the code as it is."""
+    by_path: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    files: list[FileChange] = []
+    left: list[Finding] = []
+    suppressed: dict[str, int] = {}
+    for path, some in sorted(by_path.items()):
+        root = _root(path, named)
+        change, without = _changed(path, some, root) if root else (None, some)
+        files += [change] if change is not None else []
+        left += without
+        suppressed[path] = len(some) - len(without)
+    return AddedIgnores(files, suppressed, left)
+
+
+def _root(path: str, named: Sequence[str]) -> str:
+    """The folder that the file must lie in: the named path, or that of the named file; empty if none is above it."""
+    place = os.path.abspath(local(path))
+    folders = {os.path.abspath(one) for one in named}
+    if place in folders:
+        return os.path.dirname(place)
+    return max((folder for folder in folders if place.startswith(os.path.join(folder, ""))), key=len, default="")
+
+
+def _changed(path: str, findings: Sequence[Finding], root: str) -> tuple[FileChange | None, list[Finding]]:
+    """The change of one file, None if there is none, and the findings without a comment."""
+    location = local(path)
+    try:
+        before = read_regular(location, _LIMIT)
+    except OSError:
+        return None, list(findings)
+    style = style_of(path, before[:200])
+    after, left = before, list[Finding]()
+    for finding in sorted(findings, key=lambda one: (-one.span.line, one.code)):  # lines above keep their numbers
+        commented = _with_comment(path, finding, after, style)
+        if commented is None:
+            left.append(finding)
+        else:
+            after = commented
+    change = FileChange(path, before, after, location=location, root=root) if after != before else None
+    return change, left
+
+
+def _with_comment(path: str, finding: Finding, data: bytes, style: Style | None) -> bytes | None:
+    """The bytes of a file with a comment about a finding; None where no comment can be."""
+    try:
+        document = SourceDocument(path, style.kind if style else "", data)
+        alone = msgspec.structs.replace(finding, related=(), places=1, wording="")
+        edit = ignore_here(alone, document.text.text.split("\n"), style, REASON)
+        return document.edited([edit]) if edit is not None else None
+    except FixRefused:
+        return None

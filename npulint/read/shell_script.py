@@ -27,12 +27,12 @@ from npulint.read.launcher_facts import (
 from npulint.read.shell.commands import ParsedCommand, Parser
 from npulint.read.shell.installed_packages import CONDA, InstalledPackages
 from npulint.read.shell.lex import Lexer
-from npulint.read.shell.places import WrittenPlaces
 from npulint.read.shell.slurm import slurm_requests
 from npulint.read.shell.started_programs import (
     BUILTINS,
     IDLE,
     ScriptStart,
+    WrittenPlaces,
     basename,
     options,
     started,

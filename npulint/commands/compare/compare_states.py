@@ -16,9 +16,14 @@ from npulint.discover.files import DiscoverOptions, discover
 from npulint.discover.kinds import SourceFile
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import marked_root
-from npulint.discover.revision import MissingObjectsError, Revision, UnknownRevisionError
+from npulint.discover.revision import (
+    MissingObjectsError,
+    Revision,
+    Snapshot,
+    TooLargeRevisionError,
+    UnknownRevisionError,
+)
 from npulint.discover.safe_open import read_regular
-from npulint.discover.snapshot import Snapshot, TooLargeRevisionError
 from npulint.judge.findings import ComparedChange
 
 _SHORT = 9  # digits of a commit

@@ -23,8 +23,7 @@ from npulint.commands.settings.config_files import (
     usual_baseline,
     with_extended,
 )
-from npulint.commands.settings.option_parsing import InvalidOption, from_table, from_words
-from npulint.commands.settings.options import OPTIONS, Option
+from npulint.commands.settings.options import OPTIONS, InvalidOption, Option, from_table, from_words
 from npulint.core.errors import ConfigError
 from npulint.core.suggest import closest_match, did_you_mean
 from npulint.core.texts import say

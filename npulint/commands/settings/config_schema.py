@@ -6,8 +6,7 @@ from typing import Any
 
 from npulint.commands.settings.config import defaults
 from npulint.commands.settings.config_files import EXTEND
-from npulint.commands.settings.option_parsing import FRAMEWORKS
-from npulint.commands.settings.options import OPTIONS, Option
+from npulint.commands.settings.options import FRAMEWORKS, OPTIONS, Option
 from npulint.core.texts import say
 from npulint.judge.settings import DOCS_URL
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from npulint.core.errors import ConfigError
 from npulint.core.texts import count, say
-from npulint.fix.add_ignores import AddedIgnores, add_ignores
+from npulint.fix.ignoring import AddedIgnores, add_ignores
 from npulint.fix.write import write_all
 from npulint.hosts.cli.host import Host
 from npulint.hosts.cli.reporting import fruitless, warn_of_nothing

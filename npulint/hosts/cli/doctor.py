@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from npulint.commands.settings.config import load
-from npulint.commands.settings.option_parsing import InvalidOption, choice, from_words, number
+from npulint.commands.settings.options import InvalidOption, choice, from_words, number
 from npulint.core.errors import ConfigError, NpulintError
 from npulint.core.texts import say
 from npulint.doctor.formats import rendered

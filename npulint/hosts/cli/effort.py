@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.commands.settings.config import load
-from npulint.commands.settings.option_parsing import InvalidOption, choice, from_words
+from npulint.commands.settings.options import InvalidOption, choice, from_words
 from npulint.core.errors import ConfigError, NpulintError
 from npulint.core.texts import say
 from npulint.hosts.cli.catalogue import known_options

@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.commands.port.model import PortPlan
 from npulint.commands.settings.config import load
-from npulint.commands.settings.option_parsing import InvalidOption, choice
+from npulint.commands.settings.options import InvalidOption, choice
 from npulint.core.errors import ConfigError, NpulintError
 from npulint.core.progress import Progress
 from npulint.core.texts import count, say

@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.commands.settings.config import load
-from npulint.commands.settings.option_parsing import InvalidOption, choice
-from npulint.commands.settings.options import LIST_FORMAT
+from npulint.commands.settings.options import LIST_FORMAT, InvalidOption, choice
 from npulint.core.errors import ConfigError
 from npulint.core.texts import say
 from npulint.hosts.cli.catalogue import known_options, load_all

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from npulint import __version__
 from npulint.commands.settings.config import load
-from npulint.commands.settings.option_parsing import InvalidOption, number
-from npulint.commands.settings.options import OPTIONS
+from npulint.commands.settings.options import OPTIONS, InvalidOption, number
 from npulint.core.errors import ConfigError, NpulintError
 from npulint.core.texts import count, say
 from npulint.hosts.cli.host import Host

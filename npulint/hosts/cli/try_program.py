@@ -9,7 +9,7 @@ import warnings
 
 import msgspec
 
-from npulint.commands.settings.option_parsing import InvalidOption, number
+from npulint.commands.settings.options import InvalidOption, number
 from npulint.core.errors import NpulintError
 from npulint.core.processes import own_interpreter
 from npulint.core.texts import say

@@ -10,9 +10,8 @@ import msgspec
 from npulint.core.texts import say
 from npulint.discover.paths import local
 from npulint.fakes.orders import Ended
-from npulint.fakes.tensorflow.judging import judged_outcome, run_rows
 from npulint.fakes.tensorflow.records import Report, Run
-from npulint.fakes.tensorflow.stops import frames_of, printed, reason_of
+from npulint.fakes.tensorflow.stops import frames_of, judged_outcome, printed, reason_of, run_rows
 from npulint.fakes.tensorflow.trial import TensorFlowOutcome, TensorFlowTrial, run_tensorflow
 from npulint.hosts.cli.host import Host
 from npulint.hosts.cli.reporting import report

@@ -11,8 +11,7 @@ import msgspec
 
 from npulint.commands.settings.config import CONFIG_NAME, load
 from npulint.commands.settings.config_files import usual_baseline
-from npulint.commands.settings.option_parsing import InvalidOption, choice, from_words
-from npulint.commands.settings.options import OPTIONS, Option
+from npulint.commands.settings.options import OPTIONS, InvalidOption, Option, choice, from_words
 from npulint.core.errors import CatalogueError, NpulintError
 from npulint.core.suggest import closest_match, did_you_mean
 from npulint.core.texts import say

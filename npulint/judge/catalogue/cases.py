@@ -7,8 +7,7 @@ import re
 from npulint.core.errors import suggestion
 from npulint.judge.catalogue.check import SIDES, Example
 from npulint.judge.catalogue.codes import PATTERN
-from npulint.judge.catalogue.fields import Fields, Keys
-from npulint.judge.catalogue.yaml_tree import Mapping, YamlNode, YamlScalar
+from npulint.judge.catalogue.yaml_tree import Fields, Keys, Mapping, YamlNode, YamlScalar
 
 TARGETS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 

@@ -12,11 +12,19 @@ import msgspec
 
 from npulint.core.errors import CatalogueProblem
 from npulint.judge.catalogue.check import RUN
-from npulint.judge.catalogue.fields import Fields, Keys
 from npulint.judge.catalogue.regexes import regex_problem
 from npulint.judge.catalogue.schema import Parsed, read_check
 from npulint.judge.catalogue.texts import LANGUAGES
-from npulint.judge.catalogue.yaml_tree import Mapping, Sequence, TreeError, YamlNode, YamlScalar, load_tree
+from npulint.judge.catalogue.yaml_tree import (
+    Fields,
+    Keys,
+    Mapping,
+    Sequence,
+    TreeError,
+    YamlNode,
+    YamlScalar,
+    load_tree,
+)
 
 FOLDER = "messages"
 """The folder of the tables, next to those of the families."""

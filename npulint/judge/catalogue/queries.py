@@ -7,10 +7,9 @@ from typing import Any
 
 from npulint.core.errors import suggestion
 from npulint.judge.catalogue.check import Query
-from npulint.judge.catalogue.fields import Fields, Keys
 from npulint.judge.catalogue.regexes import regex_problem
 from npulint.judge.catalogue.vocabulary import Kind, fact_kinds
-from npulint.judge.catalogue.yaml_tree import Mapping, YamlNode, YamlScalar
+from npulint.judge.catalogue.yaml_tree import Fields, Keys, Mapping, YamlNode, YamlScalar
 
 # Reads conditions on values: a literal, a word such as ``present``, or a mapping of operators.
 

@@ -16,11 +16,10 @@ from npulint.judge.catalogue.check import (
     ItemExample,
     ItemText,
 )
-from npulint.judge.catalogue.fields import Fields, Keys
 from npulint.judge.catalogue.queries import QueryReader
 from npulint.judge.catalogue.schema import check_sides, read_applies, valid_name
 from npulint.judge.catalogue.texts import LANGUAGES, LONGEST_TITLE, unfolded
-from npulint.judge.catalogue.yaml_tree import TreeError, YamlNode, YamlScalar, load_tree
+from npulint.judge.catalogue.yaml_tree import Fields, Keys, TreeError, YamlNode, YamlScalar, load_tree
 from npulint.judge.findings import SEVERITIES
 
 FOLDER = "readiness"

@@ -28,11 +28,10 @@ from npulint.judge.catalogue.check import (
     StepRule,
     two_sided,
 )
-from npulint.judge.catalogue.fields import Fields, Keys
 from npulint.judge.catalogue.queries import QueryReader
 from npulint.judge.catalogue.texts import LANGUAGES, placeholders, read_texts, unfolded
 from npulint.judge.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS, Verb
-from npulint.judge.catalogue.yaml_tree import Mapping, TreeError, YamlNode, YamlScalar, load_tree
+from npulint.judge.catalogue.yaml_tree import Fields, Keys, Mapping, TreeError, YamlNode, YamlScalar, load_tree
 from npulint.judge.findings import CONFIDENCES, SEVERITIES
 
 # Reads the fixes of a check: rules with a condition, and steps with a verb of the closed set.

@@ -10,10 +10,9 @@ import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.judge.catalogue.check import CheckText, Query
-from npulint.judge.catalogue.fields import Fields, Keys
 from npulint.judge.catalogue.forms import PLURALS, problem
 from npulint.judge.catalogue.vocabulary import fact_kinds
-from npulint.judge.catalogue.yaml_tree import YamlNode
+from npulint.judge.catalogue.yaml_tree import Fields, Keys, YamlNode
 
 # The placeholders in texts of checks: ``{name}``, ``{total_us:time}``, and ``{device|0}`` for arguments of calls.
 

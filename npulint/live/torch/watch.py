@@ -10,8 +10,7 @@ from npulint.core.texts import say
 from npulint.live.judge import judged
 from npulint.live.result import LiveResult
 from npulint.live.torch.check import caller, release_for
-from npulint.live.torch.device_values import DeviceValues
-from npulint.live.torch.dispatch import Watching
+from npulint.live.torch.dispatch import DeviceValues, Watching
 from npulint.live.torch.recorder import Recorder
 from npulint.live.torch.session import LiveError, begin, eager, end
 from npulint.live.torch.stopped import Stop, refused, stop_of, with_stop

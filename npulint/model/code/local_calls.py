@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from npulint.facts.code import Assignment, Block, Call, Code, Function, Ref, Return, receiver_of
-from npulint.facts.walk import nested, written_values
+from npulint.facts.code import Assignment, Block, Call, Code, Function, Ref, Return, nested, receiver_of, written_values
 
 _T = TypeVar("_T")
 

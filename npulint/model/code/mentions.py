@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from npulint.facts.code import Code, Ref, Value
-from npulint.facts.walk import names_in
+from npulint.facts.code import Code, Ref, Value, names_in
 from npulint.model.code.module import Module
 
 _TESTS = frozenset(("isinstance", "issubclass"))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.facts.code import CallResult
-from npulint.facts.walk import nested, written_values
+from npulint.facts.code import CallResult, nested, written_values
 from npulint.model.code.module import Module
 
 

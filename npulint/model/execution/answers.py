@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from npulint.model.abstract_values.value import Origin
 from npulint.model.execution.engine import Engine
-from npulint.model.execution.reachable_files import Probe
+from npulint.model.execution.project_files import Probe
 
 UNREACHED: Final = "unreached"
 """The reason of an answer about a value that no start makes."""

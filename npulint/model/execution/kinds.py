@@ -10,11 +10,11 @@ from typing import Final
 from npulint.model.abstract_values.store import Layer
 from npulint.model.abstract_values.value import ABSENT, ABSENT_VALUE, EITHER, NONE, UNKNOWN, Obj, Value, const, unknown
 from npulint.model.execution import attributes, calls, classes, files, items, path_objects, records, texts
+from npulint.model.execution.calls import function_of, given_by, keywords_of
 from npulint.model.execution.exceptions import guarded, split_outcome, with_object
 from npulint.model.execution.library import functions, options, process, standard
 from npulint.model.execution.loops import leave, repeat
 from npulint.model.execution.machine import Arguments, Dead, Kind, Machine
-from npulint.model.execution.partials import function_of, given_by, keywords_of
 
 _MOST_TURNS = 300  # of an iterator of the program that are executed one by one
 

@@ -14,8 +14,7 @@ from npulint.model.execution.deep_stack import in_deep_stack
 from npulint.model.execution.engine import Engine
 from npulint.model.execution.launchers import launcher_starts
 from npulint.model.execution.machine import Exhausted, Unbounded
-from npulint.model.execution.project_files import NotRead, ProjectFiles
-from npulint.model.execution.reachable_files import Probe, ReachableFiles, names_of
+from npulint.model.execution.project_files import NotRead, Probe, ProjectFiles, ReachableFiles, names_of
 from npulint.model.execution.sources import Sources
 from npulint.model.execution.starts import Start, start_of
 

@@ -9,8 +9,7 @@ from npulint.facts.code import UNKNOWN, Call, Const, Ref, SequenceDisplay, Value
 from npulint.facts.values import NO, YES, PossibleValues
 from npulint.model.code.module import Module
 from npulint.model.code.names import Names
-from npulint.model.launches.arguments import LaunchArguments, converted, option_kind
-from npulint.model.launches.project_launches import Launch
+from npulint.model.launches.project_launches import Launch, LaunchArguments, converted, option_kind
 
 # Names that hold parsed options by custom; anything else must come from parse_args() or FLAGS itself.
 HOLDERS = lazy_compile(
@@ -25,7 +24,7 @@ _DEFINING = frozenset(("add_argument", "mark_flag_as_required", "mark_flags_as_r
 
 class Option:
     """One option: name, place of its definition, and default value; `flags` are its option strings, `kind` is how its
-    text is converted (see `npulint.model.launches.arguments.option_kind`)."""
+    text is converted (see `npulint.model.launches.project_launches.option_kind`)."""
 
     def __init__(
         self, name: str, module: Module, call: Call, default: Value, kind: str, flags: tuple[str, ...]

@@ -15,7 +15,7 @@ from npulint.model.programs import adapter
 from npulint.model.programs.adapter import NONE
 from npulint.model.programs.project_options import NO_OPTIONS, ProjectOptions
 from npulint.model.running.code_facts import PlaceFact
-from npulint.model.running.situations import ANY, Situation, known_in, within
+from npulint.model.running.conditions import ANY, Situation, known_in, within
 from npulint.model.values.cursors import Expr
 from npulint.model.values.file_paths import FilePath, file_paths, is_written
 

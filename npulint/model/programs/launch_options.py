@@ -11,9 +11,8 @@ from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.code import Const, Ref, SequenceDisplay
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
-from npulint.model.launches.arguments import converted
 from npulint.model.launches.options import Option
-from npulint.model.launches.project_launches import Launch, Target
+from npulint.model.launches.project_launches import Launch, Target, converted
 from npulint.model.programs.command_line import CommandLine, command_line
 from npulint.model.programs.project_options import NO_OPTIONS, ProjectOptions
 from npulint.model.values.context import Context

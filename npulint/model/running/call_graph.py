@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.facts.code import CallResult, Import, Ref
-from npulint.facts.walk import names_in
+from npulint.facts.code import CallResult, Import, Ref, names_in
 from npulint.model.code.reached import CALLED_BY_FRAMEWORKS, IMPORTED, STARTED, Place, home
 from npulint.model.running.guards import active, surely_runs
 from npulint.model.values.choices import choices

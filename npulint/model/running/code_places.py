@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from npulint.data.names import canonical
-from npulint.facts import walk
+from npulint.facts import code
 from npulint.facts.code import Import, NameUse, Op, TorchExpression
 from npulint.facts.model import Span
 from npulint.model.code.module import Module
@@ -156,7 +156,7 @@ def operations(module: Scope, *operators: str) -> Iterator[Expr]:
 def operations_by_operator(module: Module) -> dict[str, list[tuple[Op, int, int]]]:
     """All operations that are written in a module (expression, block, line) by operator; use `Module.derive`."""
     operator: dict[str, list[tuple[Op, int, int]]] = {}
-    for operation in walk.written_operations(module.code):
+    for operation in code.written_operations(module.code):
         operator.setdefault(operation[0].op, []).append(operation)
     return operator
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
-from npulint.facts.values import truth
+import msgspec
+
+from npulint.facts.values import PossibleValues, truth
+from npulint.model.values.context import Context
 from npulint.model.values.cursors import Expr, Scope
+from npulint.model.values.mappings import items
+from npulint.model.values.objects import assumed_item
+from npulint.model.values.walker import walker
 
 BRANCHES = ("if", "else")
 _EQUALITY = frozenset(("==", "is", "in", "!=", "is not", "not in"))
@@ -56,3 +63,100 @@ def words(test: Expr) -> Iterator[str]:
 def words_around(scope: Scope) -> list[str]:
     """The names and texts in the conditions around a block."""
     return [word for around in scope.ancestors if around.kind in BRANCHES for word in words(around.test)]
+
+
+# Situations: single rounds of loops and single calls of functions, in each of which a variable has one value.
+
+_DEPTH = 5
+_MOST = 128
+
+
+class Situation(msgspec.Struct, frozen=True):
+    """What certain loops are at, and which calls run certain functions; by the path and the block of each."""
+
+    rounds: tuple[tuple[tuple[str, int], Expr | tuple[str, int]], ...] = ()
+
+
+ANY = Situation()
+"""No particular situation."""
+
+
+@contextmanager
+def within(context: Context, situation: Situation) -> Iterator[None]:
+    """While it is open, values are those in a situation."""
+    before = context.assumed
+    context.assumed = {**before, **dict(situation.rounds)}
+    try:
+        yield
+    finally:
+        context.assumed = before
+
+
+def known_in(value: Expr, situation: Situation) -> PossibleValues:
+    """The scalars that an expression may have in a situation."""
+    if not situation.rounds:
+        return value.known
+    with within(value.context, situation):
+        return value.known
+
+
+def situations(name: Expr) -> list[tuple[str, Situation]]:
+    """The texts that a computed name has, each with the situation in which it has it; branches around it that are not
+    taken there leave a situation out, as does a test that is undetermined."""
+    found: list[tuple[str, Situation]] = []
+    for situation in _situations(name)[:_MOST]:
+        with within(name.context, situation):
+            text = name.known.single
+            if isinstance(text, str) and (not situation.rounds or _is_run(name, situation)):
+                found.append((text, situation))
+    return found
+
+
+def _is_run(name: Expr, situation: Situation) -> bool:
+    """Whether all branches between an expression and the loops and functions of a situation are taken in it."""
+    outer = {block for (path, block), _ in situation.rounds if path == name.module.path}
+    around = list(name.scope.ancestors)
+    outermost = max((number for number, scope in enumerate(around) if scope.block in outer), default=0)
+    return all(is_taken(scope) for scope in around[:outermost] if scope.kind in BRANCHES)
+
+
+def written_for(value: Expr, situation: Situation) -> Expr:
+    """What stands for the variable of a loop in a situation (the entry of the dict), else the expression itself."""
+    with within(value.context, situation):
+        for assigned in value.assignments if situation.rounds else ():
+            item = assumed_item(assigned.value)
+            holder = assigned.value.subscript
+            parts = [] if holder is None else [display.element(holder[1].literal) for display in holder[0].displays]
+            exprs = [expr for expr in (item, *parts) if expr is not None]
+            if len(exprs) == 1:
+                return exprs[0]
+    return value
+
+
+@walker(depth=_DEPTH, otherwise=list)
+def _situations(value: Expr) -> list[Situation]:
+    """The situations that differ in what an expression is."""
+    names = [part for part in value.mentioned if part.written]
+    for name in names:
+        for assigned in name.assignments:
+            holder = assigned.value
+            while holder.operator == "[]":
+                holder = holder.operands()[0]
+            if holder.operator == "iter":
+                place = (holder.module.path, holder.scope.block)
+                return [Situation(((place, item),)) for item in items(holder.operands()[0])]
+    for name in names:
+        function = name.passed_to
+        if function is not None:
+            return _by_call(name, (function.path, function.block))
+    return [Situation()]
+
+
+def _by_call(name: Expr, place: tuple[str, int]) -> list[Situation]:
+    function = name.passed_to
+    found = []
+    for call, given in [] if function is None else function.passed(name.written):
+        if given is not None:
+            site = (call.path, call.index)
+            found += [Situation(((place, site), *situation.rounds)) for situation in _situations(given)]
+    return found

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.facts.code import Assignment, Ref, Return, Value
-from npulint.facts.walk import nested
+from npulint.facts.code import Assignment, Ref, Return, Value, nested
 from npulint.model.code.module import Module
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes

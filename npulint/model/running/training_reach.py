@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.facts.walk import names_in
+from npulint.facts.code import names_in
 from npulint.model.code.mentions import values_by_block
 from npulint.model.code.module import Module
 from npulint.model.running.training_conditions import EVALUATION, evaluates, is_over_in_training

@@ -39,7 +39,7 @@ class Context:
         self.asked = 0  # how many questions are being answered within each other, see `npulint.model.values.walker`
         self.provisional: dict[tuple[int, object], dict[object, Any]] = {}
         """Where answers are kept that a cut may have changed, by the table and the question."""
-        self.assumed: dict[tuple[str, int], Any] = {}  # see `npulint.model.running.situations`
+        self.assumed: dict[tuple[str, int], Any] = {}  # see `npulint.model.running.conditions`
         self.load: Callable[[Module, int], list[Value]] | None = None  # see `npulint.model.values.data_files`
         self.composed: Callable[[Module, int], Value | None] | None = None
         self.held_under: Callable[[tuple[str, ...]], list[Value]] | None = None

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from npulint.facts.code import Const, Op, Ref, Scalar, SequenceDisplay, Table, Unknown, Value
-from npulint.facts.walk import nested
+from npulint.facts.code import Const, Op, Ref, Scalar, SequenceDisplay, Table, Unknown, Value, nested
 from npulint.model.code.module import Module
 from npulint.model.values.blocks import BlockCursor
 from npulint.model.values.context import Context

@@ -10,9 +10,8 @@ import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.attributes import attribute
-from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, Value
+from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, Value, names_in, nested, written_values
 from npulint.facts.kinds import fact_kind
-from npulint.facts.walk import names_in, nested, written_values
 from npulint.model.code.module import Module
 from npulint.model.running.code_facts import CallFact
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, assignment_at

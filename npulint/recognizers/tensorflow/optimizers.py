@@ -7,9 +7,8 @@ from typing import Literal, NamedTuple
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.attributes import Flag, attribute, flag
-from npulint.facts.code import CallResult, Ref, Value
+from npulint.facts.code import CallResult, Ref, Value, nested, written_values
 from npulint.facts.kinds import fact_kind
-from npulint.facts.walk import nested, written_values
 from npulint.model.running.code_facts import CallFact
 from npulint.model.values.context import Context, once, once_per_file
 from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes

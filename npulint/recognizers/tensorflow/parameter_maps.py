@@ -9,7 +9,7 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.data.options import legal_keys
 from npulint.facts.code import Const, Op, Ref
 from npulint.model.code.module import Module
-from npulint.model.running.situations import ANY, Situation, situations
+from npulint.model.running.conditions import ANY, Situation, situations
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import AssignmentSite, Expr, module_scopes
 from npulint.model.values.walker import walker

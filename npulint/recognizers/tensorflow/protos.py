@@ -14,7 +14,7 @@ from npulint.facts.model import Fact
 from npulint.facts.values import NOTHING, PossibleValues
 from npulint.model.programs.project_options import NO_OPTIONS, ProjectOptions
 from npulint.model.running.code_facts import AssignmentFact, CallFact
-from npulint.model.running.situations import known_in, situations
+from npulint.model.running.conditions import known_in, situations
 from npulint.model.values.context import Context, once, once_per_file
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at, module_scopes
 from npulint.model.values.walker import walker

@@ -7,9 +7,8 @@ from typing import Literal
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.attributes import Flag, attribute, flag
-from npulint.facts.code import Const, Ref, Value
+from npulint.facts.code import Const, Ref, Value, written_operations
 from npulint.facts.kinds import fact_kind
-from npulint.facts.walk import written_operations
 from npulint.model.running.code_facts import CallFact
 from npulint.model.running.conditions import BRANCHES
 from npulint.model.running.surroundings import surroundings_of

@@ -15,7 +15,7 @@ from npulint.facts.model import Fact, Span
 from npulint.facts.values import NOTHING, PossibleValues
 from npulint.model.programs import adapter
 from npulint.model.programs.adapter_settings import AdapterSetting, Setting
-from npulint.model.running.situations import ANY, Situation, situations, written_for
+from npulint.model.running.conditions import ANY, Situation, situations, written_for
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at, module_scopes
 from npulint.model.values.text_type import is_text

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.facts.code import Op, Value
-from npulint.facts.walk import nested, written_values
+from npulint.facts.code import Op, Value, nested, written_values
 from npulint.model.code.module import Module
 from npulint.model.values.cursors import CallSite, Expr
 from npulint.model.values.walker import walker

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.facts.code import CallResult, Code, Const, Ref, Value
-from npulint.facts.walk import parts_of
+from npulint.facts.code import CallResult, Code, Const, Ref, Value, parts_of
 from npulint.model.running.code_places import operations
 from npulint.model.running.npu_server import npu_server
 from npulint.model.values.context import Context, once, once_per_file

@@ -11,9 +11,9 @@ from npulint.facts.code import Op
 from npulint.facts.kinds import fact_kind
 from npulint.model.running.code_facts import PlaceFact
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
+from npulint.model.values.flow import limit_of
 from npulint.model.values.half_range import OVERFLOWS_FROM, number
 from npulint.model.values.large_numbers import may_be_large
-from npulint.model.values.named_numbers import limit_of
 from npulint.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.recognizers.torch.half_types import half_by
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from npulint.facts import walk
+from npulint.facts import code
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Const, Table, Value
 from npulint.facts.kinds import fact_kind
@@ -49,8 +49,8 @@ def ray_resources(module: Scope) -> Iterator[RayResource]:
         if _asks(call):
             yield RayResource(call.scope, call.span, _GPU, "task", _is_fixed(call), _from_choice(call))
     seen: set[tuple[int, int]] = set()
-    for value, block, line in walk.written_values(module.module.code):
-        if (block, line) not in seen and any(map(_is_bundle, walk.nested(value))):
+    for value, block, line in code.written_values(module.module.code):
+        if (block, line) not in seen and any(map(_is_bundle, code.nested(value))):
             seen.add((block, line))
             yield RayResource(module.at(block), Span.at(line), _GPU, "bundle")
 
@@ -84,7 +84,7 @@ def _from_choice(call: CallSite) -> bool:
 
 def _names_resource(module: Module) -> bool:
     """Whether the text ``NPU`` stands in a module."""
-    values = (part for value, _, _ in walk.written_values(module.code) for part in walk.nested(value))
+    values = (part for value, _, _ in code.written_values(module.code) for part in code.nested(value))
     return any(isinstance(value, Const) and value.value == "NPU" for value in values)
 
 

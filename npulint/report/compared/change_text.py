@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from npulint.core.texts import say
 from npulint.judge.findings import ComparedChange, Comparison
 from npulint.report.compared.change import ChangedItem, ChangedValue, change_document, value_name
-from npulint.report.document.columns import ARROW, Line, fold, row_lines, widths
 from npulint.report.document.model import ValueCell
-from npulint.report.document.text import WIDTH
+from npulint.report.document.text import ARROW, WIDTH, Line, fold, row_lines, widths
 from npulint.report.terminal import Paint, escape_control_chars
 from npulint.report.view import ReportView
 

@@ -9,9 +9,8 @@ from npulint.judge.findings import Comparison
 from npulint.judge.summaries.run_comparison import ComparedCurve, RunComparison
 from npulint.report.compared.rows import of_runs_alone
 from npulint.report.compared.runs import headline, symptoms, table
-from npulint.report.document.columns import Line, fold, row_lines, widths
 from npulint.report.document.model import Cell, CodeCell, Note, Status
-from npulint.report.document.text import WIDTH
+from npulint.report.document.text import WIDTH, Line, fold, row_lines, widths
 from npulint.report.runs.text import spark
 from npulint.report.terminal import Paint, escape_control_chars
 from npulint.report.view import ReportView

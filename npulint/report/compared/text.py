@@ -10,8 +10,7 @@ from npulint.report.compared.change_text import blocks as change_blocks
 from npulint.report.compared.document import checklists
 from npulint.report.compared.rows import SIDES, ShortSidePaths, alone, differing_first, of_runs_alone, tally
 from npulint.report.compared.runs_text import blocks as run_blocks
-from npulint.report.document.columns import ARROW, Line, fold, row_lines, widths
-from npulint.report.document.text import WIDTH, Checklists
+from npulint.report.document.text import ARROW, WIDTH, Checklists, Line, fold, row_lines, widths
 from npulint.report.terminal import Paint
 from npulint.report.view import ReportView
 

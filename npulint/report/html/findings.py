@@ -23,8 +23,7 @@ from npulint.report.html.markup import (
     topic_name,
 )
 from npulint.report.html.page import Page
-from npulint.report.html.source import frame
-from npulint.report.html.syntax import Syntax, colored
+from npulint.report.html.source import Syntax, colored, frame
 from npulint.report.summary import first_steps
 
 # The filters above the findings; hidden until the script runs.

@@ -11,8 +11,7 @@ from npulint.facts.model import Span
 from npulint.judge.findings import Evidence, Finding, RunResult
 from npulint.judge.settings import RANK
 from npulint.report.html.markup import ShortPaths, attribute, escape_html, identifier
-from npulint.report.html.source import line_of
-from npulint.report.html.syntax import Syntax
+from npulint.report.html.source import Syntax, line_of
 from npulint.report.view import ReportView, visible
 
 if TYPE_CHECKING:

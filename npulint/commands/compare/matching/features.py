@@ -10,8 +10,7 @@ from itertools import islice
 
 import msgspec
 
-from npulint.facts.code import Block, Const, Op, Ref, Value
-from npulint.facts.walk import nested
+from npulint.facts.code import Block, Const, Op, Ref, Value, nested
 from npulint.model.code.module import Module
 from npulint.model.code.names import Names
 

@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 from npulint.commands.compare.align import align
 from npulint.commands.compare.matching.features import Spot, Tokens, Unit, units_of
-from npulint.commands.compare.matching.file_overlap import FileOverlap, best_pairs, sizes
-from npulint.commands.compare.matching.pairing import Edge, Pairing, grouped
+from npulint.commands.compare.matching.pairing import Edge, FileOverlap, Pairing, Similarity, best_pairs, grouped, sizes
 from npulint.commands.compare.matching.search import Matching
-from npulint.commands.compare.matching.similarity import Similarity
 from npulint.model.code.names import Names
 
 # Matches files, and their module-level code.

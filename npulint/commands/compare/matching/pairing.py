@@ -2,11 +2,257 @@
 
 from __future__ import annotations
 
+import math
+import posixpath
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-from npulint.commands.compare.matching.features import Unit
-from npulint.commands.compare.matching.file_overlap import FileOverlap
-from npulint.commands.compare.matching.similarity import Similarity
+from npulint.commands.compare.matching.features import Unit, digest
+
+# How much code the files of two programs share; decides between several similar functions.
+
+_LEAST = 0.15  # minimum similarity of partners
+_FOLDER = 0.2  # bonus for files whose neighbours are partners
+_CROWD = 36  # pairs of units with the same key; more are not significant
+
+
+class FileOverlap:
+    """Similarity of two files from 0 to 1: mostly by shared code, a little by their paths. `partners` maps left files
+    to the most similar right file, each right file at most once."""
+
+    def __init__(self, left: Sequence[Unit], right: Sequence[Unit]) -> None:
+        self._alike = _shared(left, right)
+        self._ours = _below_common(unit.path for unit in left)
+        self._theirs = _below_common(unit.path for unit in right)
+        scores = {pair: self.of(*pair) for pair in self._candidates()}
+        self.partners = best_pairs(_with_folders(scores, best_pairs(scores, _LEAST)), _LEAST)
+
+    def of(self, left: str, right: str) -> float:
+        """The similarity of two files."""
+        return 0.75 * self._alike.get((left, right), 0.0) + 0.25 * self.paths(left, right)
+
+    def paths(self, left: str, right: str) -> float:
+        """How many trailing path parts two files share, as a fraction."""
+        ours, theirs = self._ours[left], self._theirs[right]
+        same = 0
+        for one, other in zip(ours, theirs, strict=False):
+            if one != other:
+                break
+            same += 1
+        return 0.5 * (same > 0) + 0.5 * same / max(len(ours), len(theirs))
+
+    def _candidates(self) -> list[tuple[str, str]]:
+        named: dict[str, list[str]] = {}
+        for path, parts in self._theirs.items():
+            named.setdefault(parts[0], []).append(path)
+        same = [(path, other) for path, parts in self._ours.items() for other in named.get(parts[0], ())]
+        return list(dict.fromkeys([*self._alike, *same]))
+
+
+def _with_folders(scores: dict[tuple[str, str], float], partners: dict[str, str]) -> dict[tuple[str, str], float]:
+    """The scores, increased for pairs whose folders contain other partners: among variants of a script, prefer the one
+    whose modules were taken over with it."""
+    folder = posixpath.dirname
+    together = Counter((folder(one), folder(other)) for one, other in partners.items())
+    folders = {}
+    for (one, other), score in scores.items():
+        more = together[folder(one), folder(other)] - (partners.get(one) == other)
+        folders[one, other] = score + _FOLDER * more / (more + 1) if score >= _LEAST else score
+    return folders
+
+
+def best_pairs(scores: dict[tuple[str, str], float], floor: float) -> dict[str, str]:
+    """Greedy assignment: best pairs first, each path once, none below `floor`."""
+    pairs: dict[str, str] = {}
+    taken: set[str] = set()
+    for left, right in sorted(scores, key=lambda pair: (-scores[pair], pair)):
+        if scores[left, right] >= floor and left not in pairs and right not in taken:
+            pairs[left] = right
+            taken.add(right)
+    return pairs
+
+
+def _below_common(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The parts of each path below the common folder, file name first."""
+    parts = {path: path.split("/") for path in paths}
+    common = len(posixpath.commonprefix([found[:-1] for found in parts.values()]))
+    return {path: tuple(found[common:][::-1]) for path, found in parts.items()}
+
+
+def _shared(left: Sequence[Unit], right: Sequence[Unit]) -> dict[tuple[str, str], float]:
+    """The fraction of the code of two files that occurs in both: equal code, or units of the same name."""
+    common: dict[tuple[str, str], float] = {}
+    _vote(left, right, lambda unit: (digest(unit), tuple(unit.words)), common, 1.0)
+    _vote(left, right, lambda unit: (unit.kind, unit.name or posixpath.basename(unit.path)), common, 0.5)
+    ours, theirs = sizes(left, _weight), sizes(right, _weight)
+    return {(a, b): min(1.0, 2 * shared / (1.5 * (ours[a] + theirs[b]))) for (a, b), shared in common.items()}
+
+
+def _vote(
+    left: Sequence[Unit],
+    right: Sequence[Unit],
+    key: Callable[[Unit], Hashable],
+    common: dict[tuple[str, str], float],
+    weight: float,
+) -> None:
+    groups: dict[Hashable, tuple[list[Unit], list[Unit]]] = {}
+    for side, units in enumerate((left, right)):
+        for unit in units:
+            if unit.kind != "module" or unit.frame:
+                groups.setdefault(key(unit), ([], []))[side].append(unit)
+    for ours, theirs in groups.values():
+        if ours and theirs and len(ours) * len(theirs) <= _CROWD:
+            for our in ours:
+                for other in theirs:
+                    pair = (our.path, other.path)
+                    size = min(_weight(our), _weight(other)) / max(len(ours), len(theirs))
+                    common[pair] = common.get(pair, 0.0) + weight * size
+
+
+def sizes(units: Sequence[Unit], weight: Callable[[Unit], float]) -> dict[str, float]:
+    """The total weight of the units of each file."""
+    found: dict[str, float] = {}
+    for unit in units:
+        found[unit.path] = found.get(unit.path, 0.0) + weight(unit)
+    return found
+
+
+def _weight(unit: Unit) -> float:
+    return 1.0 + min(len(unit.frame), 200)
+
+
+# Similarity of units, and candidates for it.
+
+_RARE = 12  # a token in at most so many units of the other side leads to candidates
+_LEADS = 24  # rarest tokens of a unit that are looked up
+_TRUST = 2.0  # common frame tokens at which a similarity counts half
+
+Bag = dict[int, int]
+
+
+class Similarity:
+    """Compares units by their tokens, weighted by rarity. A class is compared including everything in it."""
+
+    def __init__(self, left: Sequence[Unit], right: Sequence[Unit]) -> None:
+        self._frames: dict[int, Bag] = {}
+        self._words: dict[int, Bag] = {}
+        self._within: dict[int, list[Unit]] = {}
+        self._known: dict[tuple[int, int], float] = {}
+        for units in (left, right):
+            self._gather(units)
+        self._weights: dict[int, float] = {}
+        self._weigh((*left, *right))
+
+    def _gather(self, units: Sequence[Unit]) -> None:
+        """Collect the nested units of each class; enclosing units come first."""
+        for unit in reversed(units):
+            held = self._within.setdefault(id(unit), [unit])
+            if unit.parent >= 0 and units[unit.parent].kind != "module":
+                around = units[unit.parent]
+                self._within.setdefault(id(around), [around]).extend(held)
+
+    def _weigh(self, units: Sequence[Unit]) -> None:
+        seen: Counter[int] = Counter()
+        for unit in units:
+            seen.update(set(unit.frame))
+            seen.update(set(unit.words))
+        total = len(units) + 1
+        self._weights = {token: 0.3 + math.log(total / count) for token, count in seen.items()}
+
+    def frame(self, unit: Unit) -> Bag:
+        """The multiset of frame tokens of a unit, including nested units of a class."""
+        bag = self._frames.get(id(unit))
+        if bag is None:
+            held = self._within[id(unit)] if unit.kind == "class" else (unit,)
+            bag = self._frames[id(unit)] = _bag(one.frame for one in held)
+        return bag
+
+    def words(self, unit: Unit) -> Bag:
+        """The multiset of word tokens, as `frame`."""
+        bag = self._words.get(id(unit))
+        if bag is None:
+            held = self._within[id(unit)] if unit.kind == "class" else (unit,)
+            bag = self._words[id(unit)] = _bag(one.words for one in held)
+        return bag
+
+    def of(self, left: Unit, right: Unit) -> float:
+        """Similarity from 0 (nothing in common) to 1 (equal except for names)."""
+        key = (id(left), id(right))
+        known = self._known.get(key)
+        if known is None:
+            frame = self._jaccard(self.frame(left), self.frame(right))
+            known = self._known[key] = max(frame, 0.6 * frame + 0.4 * self.wording(left, right))
+        return known
+
+    def wording(self, left: Unit, right: Unit) -> float:
+        """From 0 to 1: the share of common names and texts."""
+        return self._jaccard(self.words(left), self.words(right))
+
+    def trusted(self, left: Unit, right: Unit) -> float:
+        """As `of`, discounted where there is little code to compare: for units without other evidence."""
+        ours, theirs = self.frame(left), self.frame(right)
+        common = sum(min(count, theirs[token]) for token, count in ours.items() if token in theirs)
+        return self.of(left, right) * common / (common + _TRUST)
+
+    def size(self, unit: Unit) -> int:
+        """The number of distinct frame tokens of a unit."""
+        return len(self.frame(unit))
+
+    def _jaccard(self, left: Bag, right: Bag) -> float:
+        if not left and not right:
+            return 1.0
+        weights = self._weights
+        common = total = 0.0
+        for token, count in left.items():
+            other = right.get(token, 0)
+            weight = weights[token]
+            if other < count:
+                common += other * weight
+                total += count * weight
+            else:
+                common += count * weight
+                total += other * weight
+        for token, count in right.items():
+            if token not in left:
+                total += count * weights[token]
+        return common / total
+
+    def files(self, left: Sequence[Unit], right: Sequence[Unit]) -> float:
+        """From 0 to 1: the similarity of two files, each given by its units; mostly by what the code does."""
+        frames = [_bag(unit.frame for unit in units) for units in (left, right)]
+        words = [_bag(unit.words for unit in units) for units in (left, right)]
+        return 0.6 * self._jaccard(*frames) + 0.4 * self._jaccard(*words)
+
+    def leads(self, units: Iterable[Unit]) -> dict[int, list[Unit]]:
+        """An index of the units by each token that is rare among them."""
+        found: dict[int, list[Unit]] = {}
+        for unit in units:
+            for token in (*self.frame(unit), *self.words(unit)):
+                found.setdefault(token, []).append(unit)
+        return {token: held for token, held in found.items() if len(held) <= _RARE}
+
+    def nearest(self, unit: Unit, leads: dict[int, list[Unit]], count: int) -> list[Unit]:
+        """The units that share the most rare tokens with a unit, at most `count`."""
+        tokens = sorted({t for t in (*self.frame(unit), *self.words(unit)) if t in leads}, key=self._rarity)[:_LEADS]
+        shared: dict[int, float] = {}
+        units: dict[int, Unit] = {}
+        for token in tokens:
+            for other in leads[token]:
+                units[id(other)] = other
+                shared[id(other)] = shared.get(id(other), 0.0) + self._weights[token]
+        return [units[one] for one in sorted(shared, key=lambda one: -shared[one])[:count]]
+
+    def _rarity(self, token: int) -> tuple[float, int]:
+        return -self._weights[token], token
+
+
+def _bag(lists: Iterable[Sequence[int]]) -> Bag:
+    bag: Bag = {}
+    for tokens in lists:
+        for token in tokens:
+            bag[token] = bag.get(token, 0) + 1
+    return bag
+
 
 _SMALL = 3  # frame tokens; so little code may occur anywhere
 _SAME_FILE = 0.3  # similarity of files that certainly belong together

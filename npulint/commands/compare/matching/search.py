@@ -6,8 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 
 from npulint.commands.compare.matching.features import Unit, digest
-from npulint.commands.compare.matching.pairing import Edge, Pairing, grouped, surroundings
-from npulint.commands.compare.matching.similarity import Similarity
+from npulint.commands.compare.matching.pairing import Edge, Pairing, Similarity, grouped, surroundings
 
 # Labels that distinguish units with equal code: by callees, callers and enclosing units (Weisfeiler-Lehman style).
 

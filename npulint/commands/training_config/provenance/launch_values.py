@@ -12,9 +12,8 @@ from npulint.facts.code import Const, Ref
 from npulint.facts.model import Span
 from npulint.facts.recipe import ProvenanceStep
 from npulint.model.code.module import Module
-from npulint.model.launches.arguments import converted
 from npulint.model.launches.options import Option, given
-from npulint.model.launches.project_launches import Launch
+from npulint.model.launches.project_launches import Launch, converted
 from npulint.model.values.context import Context
 from npulint.read.launcher_facts import VariableRecord
 

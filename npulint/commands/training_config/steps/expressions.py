@@ -7,9 +7,8 @@ from collections.abc import Collection, Hashable, Iterator
 import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table, Value, nested
 from npulint.facts.model import Span
-from npulint.facts.walk import nested
 from npulint.model.running.code_places import returned_values
 from npulint.model.values.cursors import CallSite, Expr, Scope
 

@@ -1,4 +1,4 @@
-"""Binary ONNX models: the messages of `npulint.graphs.read.onnx.schema`, from the wire."""
+"""Binary ONNX models: the messages of `npulint.graphs.read.onnx.model`, from the wire."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 from npulint.discover.safe_open import open_regular
 from npulint.facts.graph import Graph
 from npulint.graphs.read.errors import GraphError
-from npulint.graphs.read.onnx.model import graph_of
-from npulint.graphs.read.onnx.schema import DEPTH, LENGTHS, MESSAGES, Kind, Message, most
+from npulint.graphs.read.onnx.model import DEPTH, LENGTHS, MESSAGES, Kind, Message, graph_of, most
 from npulint.graphs.read.protobuf.wire import (
     FIXED32,
     FIXED64,

@@ -6,8 +6,7 @@ from typing import Any
 
 from npulint.facts.graph import Graph
 from npulint.graphs.read.errors import GraphError
-from npulint.graphs.read.onnx.model import LINE, graph_of
-from npulint.graphs.read.onnx.schema import LENGTHS, MESSAGES, Kind, Message, most
+from npulint.graphs.read.onnx.model import LENGTHS, LINE, MESSAGES, Kind, Message, graph_of, most
 from npulint.graphs.read.protobuf.literals import content as bytes_of
 from npulint.graphs.read.protobuf.literals import integer, real, text
 from npulint.graphs.read.protobuf.markup import Entries, Markup

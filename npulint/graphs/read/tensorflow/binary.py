@@ -11,9 +11,8 @@ from npulint.discover.safe_open import open_regular
 from npulint.facts.graph import Body, Graph, Node
 from npulint.graphs.read.errors import GraphError
 from npulint.graphs.read.protobuf.wire import LENGTH, VARINT, Source, Tally, fields
-from npulint.graphs.read.tensorflow.functions import function
 from npulint.graphs.read.tensorflow.meta import chosen, meta_graph
-from npulint.graphs.read.tensorflow.nodes import Nodes
+from npulint.graphs.read.tensorflow.nodes import Nodes, function
 
 # The TensorFlow that wrote a graph, from the version in every GraphDef (tensorflow/core/framework/versions.proto).
 

@@ -15,8 +15,8 @@ from npulint.graphs.read.protobuf.text_file import text_of
 from npulint.graphs.read.protobuf.wire import COLLECTIONS, DIMENSIONS, LIST, NAME, TAGS, TEXT, Tally, weight
 from npulint.graphs.read.tensorflow.attributes import UNSET, number_of, word
 from npulint.graphs.read.tensorflow.binary import distinct, release_of
-from npulint.graphs.read.tensorflow.functions import arguments_of
 from npulint.graphs.read.tensorflow.meta import MetaGraph, chosen
+from npulint.graphs.read.tensorflow.nodes import arguments_of
 
 # Attribute values, from the fields of an AttrValue in text format. All raise `ValueError` for invalid input.
 

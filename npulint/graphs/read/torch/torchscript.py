@@ -19,8 +19,7 @@ from npulint.graphs.read.errors import GraphError
 from npulint.graphs.read.torch.archive import Archive
 from npulint.graphs.read.torch.frames import kept
 from npulint.graphs.read.torch.nodes import NODES, unused
-from npulint.graphs.read.torch.script.body import Content, ScriptCallee, content
-from npulint.graphs.read.torch.script.code import ScriptModule, read_module
+from npulint.graphs.read.torch.script.body import Content, ScriptCallee, ScriptModule, content, read_module
 from npulint.graphs.read.torch.script.ranges import Ranges
 
 _MANGLED = lazy_compile(r"___torch_mangle_\d+\.")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol, cast
 
-from npulint.commands.settings.option_parsing import InvalidOption, choice
+from npulint.commands.settings.options import InvalidOption, choice
 from npulint.core.errors import ConfigError
 from npulint.hosts.cli.completion.model import SHELLS, CommandSpec, check_words, verbs
 from npulint.hosts.cli.host import Host

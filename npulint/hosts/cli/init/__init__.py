@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from npulint.commands.settings.option_parsing import InvalidOption, choice
+from npulint.commands.settings.options import InvalidOption, choice
 from npulint.core.errors import ConfigError, NpulintError
 from npulint.core.texts import say
 from npulint.hosts.cli.host import Host

@@ -17,9 +17,9 @@ from npulint.model.abstract_values.hosted import Unhosted, adopted, hosted
 from npulint.model.abstract_values.objects import Items
 from npulint.model.abstract_values.value import ABSENT, NONE, TRUE, UNKNOWN, Const, Obj, Value, const, joined, unknown
 from npulint.model.execution import attributes, expressions, files, items, path_objects, records, texts
+from npulint.model.execution.calls import function_of, given_by, make_partial
 from npulint.model.execution.library.functions import FUNCTIONS, Function, known_or_open
 from npulint.model.execution.machine import Arguments, Machine
-from npulint.model.execution.partials import function_of, given_by, make_partial
 
 
 def _first(arguments: Arguments) -> Value:

@@ -11,7 +11,7 @@ from npulint.facts.model import Fact, FileFact, Span
 from npulint.runs.read.log_watcher import Watcher
 from npulint.runs.read.logs.events import ALSO, Events, is_plog, literals, rank_by_name
 from npulint.runs.read.logs.lines import LogLine, Readable, Scan, decoded
-from npulint.runs.read.logs.quoting import quoted
+from npulint.runs.read.logs.tracebacks import quoted
 from npulint.runs.read.logs.triage import across, facts_of
 from npulint.runs.read.rows import Seen
 from npulint.runs.read.source_fact import source_fact

@@ -11,9 +11,8 @@ import msgspec
 from npulint.core.lazy_regex import lazy_compile
 from npulint.data.error_patterns import Pattern, patterns
 from npulint.runs.read.logs.lines import LogLine, decoded
-from npulint.runs.read.logs.quoting import around, quoted
 from npulint.runs.read.logs.tracebacks import WANTED as FRAME
-from npulint.runs.read.logs.tracebacks import TracebackFrame, Tracebacks, warned_at
+from npulint.runs.read.logs.tracebacks import TracebackFrame, Tracebacks, around, quoted, warned_at
 
 # The known messages, compiled for searching bytes.
 

@@ -9,8 +9,7 @@ from typing import Protocol
 import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.runs.read.logs.literals import Ahead, search_for
-from npulint.runs.read.logs.shapes import LONGEST, Part, Shapes, codes_in
+from npulint.runs.read.logs.shapes import LONGEST, Ahead, Part, Shapes, codes_in, search_for
 from npulint.runs.read.logs.thinning import EXACT, Thinning
 
 CHUNK = 1 << 20

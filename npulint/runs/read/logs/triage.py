@@ -12,8 +12,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.runs.read.frames import LineFact
 from npulint.runs.read.logs.events import SIZE, Event
-from npulint.runs.read.logs.quoting import LONGEST, quoted
-from npulint.runs.read.logs.tracebacks import TracebackFrame, Tracebacks
+from npulint.runs.read.logs.tracebacks import LONGEST, TracebackFrame, Tracebacks, quoted
 
 Level = Literal["fatal", "error", "warning", "info"]
 _LEVELS: dict[str, Level] = {"fatal": "fatal", "error": "error", "warning": "warning"}
