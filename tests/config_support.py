@@ -30,7 +30,7 @@ class Laid:
         self.root = str(root)
         found = discover([str(root)], DiscoverOptions(configurations=True)).files
         self.sources = [file for file in found if file.kind == "configuration"]
-        facts = [read(load(file), whole=True) for file in found if file.kind != "configuration"]
+        facts = [read(load(file), complete=True) for file in found if file.kind != "configuration"]
         self.context = Context(Project(self.root, facts))
         self.configs = Configs(self.context, self.sources)
 

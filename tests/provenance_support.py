@@ -25,7 +25,7 @@ class Started:
         for path, text in files.items():
             source = dedent(text)
             if path.endswith(".py"):
-                code, problems = read_python(source, path, whole=True)
+                code, problems = read_python(source, path, complete=True)
                 assert not problems, problems
                 facts.append(FileFacts(path, "python", code))
             else:

@@ -20,7 +20,7 @@ def test_facts_taken_over_are_those_of_the_file(name: str) -> None:
     with materialize(files) as (_, found):
         reader = ReadOnce()
         for source in found:
-            assert repr(reader.read(source)) == repr(read(load(source), whole=True))
+            assert repr(reader.read(source)) == repr(read(load(source), complete=True))
         first, second = (reader.read(source) for source in found)
         assert first.code is second.code
         assert {fact.path for fact in second.facts} <= {found[1].path}

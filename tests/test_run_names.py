@@ -46,7 +46,7 @@ def names(code: str = CODE) -> Names:
 def context(code: str = CODE) -> Context:
     data = code.encode()
     file = SourceFile("train.py", "python", "train.py", ".", len(data))
-    return assembled(".", [read(LoadedFile(file, data), whole=True)]).context
+    return assembled(".", [read(LoadedFile(file, data), complete=True)]).context
 
 
 KNOWN = names()

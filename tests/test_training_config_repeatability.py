@@ -18,7 +18,7 @@ from npulint.read.files import load, read
 def facts(files: dict[str, str]) -> list[Fact]:
     """The facts of all modules of a project."""
     with materialize({name: textwrap.dedent(text) for name, text in files.items()}) as (_, sources):
-        project = assembled(".", [read(load(source), whole=True) for source in sources])
+        project = assembled(".", [read(load(source), complete=True) for source in sources])
     return random_facts(project.context, sorted(project.context.project.modules))
 
 
@@ -154,7 +154,7 @@ def test_only_the_asked_modules_are_read() -> None:
     both = {"a.py": "import random\nrandom.seed(0)", "b.py": "import random\nrandom.seed(0)"}
     assert [one.path for one in facts(both)] == ["a.py", "b.py"]
     with materialize(both) as (_, sources):
-        project = assembled(".", [read(load(source), whole=True) for source in sources])
+        project = assembled(".", [read(load(source), complete=True) for source in sources])
     assert [one.path for one in random_facts(project.context, ["b.py", "missing.py"])] == ["b.py"]
 
 

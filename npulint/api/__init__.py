@@ -53,8 +53,8 @@ def check_many(
 
 def _words(options: Mapping[str, Option]) -> _Words:
     """Options as the command line has them."""
-    known = {option.name for option in OPTIONS}
-    unknown = sorted(set(options) - known)
+    names = {option.name for option in OPTIONS}
+    unknown = sorted(set(options) - names)
     if unknown:
         raise TypeError(f"unknown option {unknown[0]!r}")
     return {name: _written(value) for name, value in options.items()}

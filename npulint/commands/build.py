@@ -55,13 +55,13 @@ def assemble(
     left: list[FileFacts] = []
     for file in read:
         (left if file.kind == "artifact" else files).append(file)
-    whole = assembled(root, files, adapter, torch, cann, soc, readable=readable)
-    programs = list(whole.programs)
+    project = assembled(root, files, adapter, torch, cann, soc, readable=readable)
+    programs = list(project.programs)
     if any(file.graph is not None for file in files):
         in_graphs = service("graph_programs")
-        programs += in_graphs(whole.programs, whole.context, files, adapter, cann, soc, supported)
+        programs += in_graphs(project.programs, project.context, files, adapter, cann, soc, supported)
     if left:
-        programs.append(service("run_program")(root, left, whole.programs, whole.context))
+        programs.append(service("run_program")(root, left, project.programs, project.context))
     return programs
 
 
@@ -106,7 +106,7 @@ def assembled(
         elif file.facts:
             other.append(table(typed(file.facts)))
     other += [table(_built(facts)), table(configured.parts), table(_versions(project.files, cann))]
-    tables = {path: table(found) for path, found in facts.items()}
+    tables = {path: table(path_facts) for path, path_facts in facts.items()}
     complete(tables, other, project, Declared(adapter, cann, soc))
     programs = Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch).all(configured.programs)
     return Assembled(context, programs)
@@ -114,12 +114,12 @@ def assembled(
 
 def _versions(files: Iterable[FileFacts], cann: str) -> list[Fact]:
     """The facts about what the project installs together on NPU servers, each once."""
-    found = list(environments(files, cann))
-    if not found:
+    installed = list(environments(files, cann))
+    if not installed:
         return []
     from npulint.recognizers.versions.conflicts import conflicts  # needs a library for versions
 
-    facts = [fact for environment in found for fact in conflicts(environment)]
+    facts = [fact for environment in installed for fact in conflicts(environment)]
     return list({repr(fact): fact for fact in facts}.values())
 
 
@@ -127,7 +127,7 @@ def _built(facts: dict[str, list[Fact]]) -> list[Fact]:
     """Adds facts about what setup.py or torch.utils.ffi compiles to every program of the project."""
     return [
         fact
-        for path, found in facts.items()
-        for fact in found
+        for path, path_facts in facts.items()
+        for fact in path_facts
         if fact.kind == "cuda_extension" and (posixpath.basename(path) == "setup.py" or fact.get("what") == "ffi")
     ]

@@ -50,7 +50,7 @@ class CatalogueError(NpulintError):
         return type(self), (self.problems,)  # worker processes pickle it
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
+def suggestion(word: str, words: Iterable[str]) -> str:
     """`` (did you mean 'x'?)`` for a word outside of a closed set, or empty."""
-    near = closest_match(word, known)
+    near = closest_match(word, words)
     return f" (did you mean '{near}'?)" if near else ""

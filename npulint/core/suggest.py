@@ -37,10 +37,10 @@ def may_help() -> bool:
     return _asked <= HELPED
 
 
-def similar(word: str, known: Iterable[str]) -> list[str]:
-    """The known words that share most pairs of letters with `word`, at most `MOST`, in their order in `known`; all
+def similar(word: str, candidates: Iterable[str]) -> list[str]:
+    """The known words that share most pairs of letters with `word`, at most `MOST`, in their order in `candidates`; all
     if there are no more. Case counts."""
-    words = tuple(known)
+    words = tuple(candidates)
     return list(words) if len(words) <= MOST else _index(words).near(word)
 
 
@@ -80,7 +80,7 @@ _CODE = lazy_compile(r"npu[0-9][0-9a-z]*", re.IGNORECASE)
 _FAMILY = len("NPU11")
 
 
-def closest_match(word: str, known: Iterable[str]) -> str:
+def closest_match(word: str, candidates: Iterable[str]) -> str:
     """The known word most similar to `word`, else empty; ignores case and ``_``/``-``. For a code of a check it is one
     of the same family and category: other codes look alike, but mean something else."""
     from difflib import get_close_matches  # imported only after a mistake
@@ -88,16 +88,18 @@ def closest_match(word: str, known: Iterable[str]) -> str:
     if not may_help():
         return ""
     if _CODE.fullmatch(word):
-        known = [one for one in known if one.casefold().startswith(word[:_FAMILY].casefold())]
-    plain = _by_plain_form(tuple(sorted(known, reverse=True)))
+        candidates = [
+            candidate for candidate in candidates if candidate.casefold().startswith(word[:_FAMILY].casefold())
+        ]
+    plain = _by_plain_form(tuple(sorted(candidates, reverse=True)))
     given = _plain(word[:80])
     close = get_close_matches(given, similar(given, plain), n=1, cutoff=0.6)
     return plain[close[0]] if close else ""
 
 
 @lru_cache(maxsize=32)
-def _by_plain_form(known: tuple[str, ...]) -> dict[str, str]:
-    return {_plain(candidate): candidate for candidate in known}
+def _by_plain_form(words: tuple[str, ...]) -> dict[str, str]:
+    return {_plain(candidate): candidate for candidate in words}
 
 
 def did_you_mean(word: str, lang: str) -> str:

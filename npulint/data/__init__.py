@@ -23,8 +23,8 @@ def lazy_table(name: str, kind: type[_T]) -> Callable[[], _T]:
     return cache(lambda: msgspec.json.decode(table(name), type=kind))
 
 
-def known_prefix(name: str, known: Mapping[str, object]) -> str:
-    """The longest dotted prefix of a name, or the name itself, that is among the `known`; empty if none is."""
-    while name and name not in known:
+def known_prefix(name: str, names: Mapping[str, object]) -> str:
+    """The longest dotted prefix of a name, or the name itself, that is among the `names`; empty if none is."""
+    while name and name not in names:
         name = name.rpartition(".")[0]
     return name

@@ -108,13 +108,17 @@ def is_recorded(release: str) -> bool:
 def _verdict(op: str, release: Release, chip: str) -> Verdict:
     namespace, _, rest = op.partition(".")
     base, _, overload = rest.partition(".")
-    known = _table().ops.get(namespace, {}).get(base)
-    if known is not None:
+    overloads = _table().ops.get(namespace, {}).get(base)
+    if overloads is not None:
         overload = "" if overload == "default" else overload
-        record = known.get(overload)
-        if record is not None and (overload or rest != base or len(known) == 1):
+        record = overloads.get(overload)
+        if record is not None and (overload or rest != base or len(overloads) == 1):
             return _of(namespace, base, record, release, chip)
-        return _united([_of(namespace, base, one, release, chip) for one in _likely(known)]) if rest == base else _NONE
+        return (
+            _united([_of(namespace, base, op_record, release, chip) for op_record in _likely(overloads)])
+            if rest == base
+            else _NONE
+        )
     if namespace == "torchvision":
         return Verdict("cpu", needs="torchvision_npu" if base in _PLUGGED else "")
     if namespace in _PARTS or (namespace == "aten" and base in _METHODS):
@@ -140,21 +144,21 @@ def known(op: str) -> bool:
 _NONE = Verdict("unknown", certain=False)
 
 
-def _likely(known: dict[str, _Op]) -> list[_Op]:
+def _likely(overloads: dict[str, _Op]) -> list[_Op]:
     """The overloads that a call without ``out`` and dimension names may mean; all if there is no other."""
-    plain = [op for name, op in known.items() if not _OUT.search(name) and not _NAMED.search(name)]
-    return plain or list(known.values())
+    plain = [op for name, op in overloads.items() if not _OUT.search(name) and not _NAMED.search(name)]
+    return plain or list(overloads.values())
 
 
 def _united(verdicts: list[Verdict]) -> Verdict:
     """The verdict on which all overloads agree, at least in whether the NPU computes it; else unknown."""
     if len(set(verdicts)) == 1:
         return verdicts[0]
-    words = {one.word for one in verdicts}
+    words = {op_verdict.word for op_verdict in verdicts}
     for scale in (_FINE, _BAD):
         if words <= set(scale):
-            chosen = next(one for word in scale for one in verdicts if one.word == word)
-            agreed = {(one.reaches, one.backward) for one in verdicts}
+            chosen = next(op_verdict for word in scale for op_verdict in verdicts if op_verdict.word == word)
+            agreed = {(op_verdict.reaches, op_verdict.backward) for op_verdict in verdicts}
             loose = chosen if len(agreed) == 1 else msgspec.structs.replace(chosen, reaches=(), backward=())
             return msgspec.structs.replace(loose, certain=len(words) == 1)
     return _NONE

@@ -56,8 +56,8 @@ def chip(soc: str) -> str:
     >>> chip("Ascend910B1"), chip("910_9391"), chip("A5"), chip("Ascend310P3"), chip("310")
     ('910B', '910C', '950', '310P', '')
     """
-    found = _found(soc)
-    return found.name if found is not None else ""
+    soc_chip = _found(soc)
+    return soc_chip.name if soc_chip is not None else ""
 
 
 def is_soc(name: str) -> bool:
@@ -71,7 +71,7 @@ def is_soc(name: str) -> bool:
 
 def soc_names() -> tuple[str, ...]:
     """The names by which people specify a chip: of generations, and what the documents call them."""
-    return tuple(dict.fromkeys(name for one in CHIPS for name in (one.name, one.generation)))
+    return tuple(dict.fromkeys(name for soc_chip in CHIPS for name in (soc_chip.name, soc_chip.generation)))
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
@@ -89,13 +89,13 @@ def generation(soc: str) -> str:
     >>> generation("910B"), generation("910A")
     ('A2', 'A1')
     """
-    found = _found(soc)
-    return found.generation if found is not None else ""
+    soc_chip = _found(soc)
+    return soc_chip.generation if soc_chip is not None else ""
 
 
 def _found(soc: str) -> Chip | None:
     name = _without_maker(soc)
-    return next((one for one, begins in _BEGINNINGS if begins.match(name)), None)
+    return next((soc_chip for soc_chip, begins in _BEGINNINGS if begins.match(name)), None)
 
 
 def _without_maker(soc: str) -> str:
@@ -140,4 +140,4 @@ def chip_memory(soc: str) -> ChipMemory | None:
     """
     exact = re.sub(r"(?i)^ascend[-_ ]?", "", soc).upper()
     names = (exact, chip(soc))
-    return next((one for name in names if name for one in MEMORIES if name.startswith(one.names)), None)
+    return next((memory for name in names if name for memory in MEMORIES if name.startswith(memory.names)), None)

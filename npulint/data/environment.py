@@ -183,10 +183,10 @@ def _pairs(value: str) -> list[tuple[str, str]]:
 
 
 def _key_problem(pair: tuple[str, str]) -> Literal["unknown-key", "bad-value"] | None:
-    known = variable(f"{ALLOCATOR}:{pair[0]}")
-    if known is None:
+    key_variable = variable(f"{ALLOCATOR}:{pair[0]}")
+    if key_variable is None:
         return "unknown-key"
-    return None if known.accepts(pair[1]) else "bad-value"
+    return None if key_variable.accepts(pair[1]) else "bad-value"
 
 
 def _likely_keys(value: str) -> str:
@@ -195,18 +195,18 @@ def _likely_keys(value: str) -> str:
     from difflib import get_close_matches
 
     names = [name.partition(":")[2] for name in _variables() if name.startswith(f"{ALLOCATOR}:")]
-    found = []
+    settings = []
     for written, setting in _pairs(value):
         if written == "backend":
             continue
         meant = written.replace("cuda", "npu")
         key = meant if meant in names else next(iter(get_close_matches(written, names, 1, _CLOSE)), "")
-        known = variable(f"{ALLOCATOR}:{key}")
-        right = setting if known is None or known.accepts(setting) else known.likely(setting)
+        key_variable = variable(f"{ALLOCATOR}:{key}")
+        right = setting if key_variable is None or key_variable.accepts(setting) else key_variable.likely(setting)
         if not key or not right:
             return ""
-        found.append(f"{key}:{right}")
-    right = ",".join(found)
+        settings.append(f"{key}:{right}")
+    right = ",".join(settings)
     return right if allocator_problem(right)[0] == "none" else ""
 
 

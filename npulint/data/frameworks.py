@@ -41,13 +41,13 @@ def is_trainer(name: str) -> bool:
 
 def chooses_device(name: str) -> bool:
     """Whether what is imported by this name puts the model on the NPU by itself."""
-    known = framework(name)
-    if known is None or known.support != "native":
+    record = framework(name)
+    if record is None or record.support != "native":
         return False
-    return known.places == "yes" or (known.places == "trainer" and is_trainer(name))
+    return record.places == "yes" or (record.places == "trainer" and is_trainer(name))
 
 
 @cache
 def adaptors() -> tuple[str, ...]:
     """The modules that replace the functions of CUDA, directly or by an import."""
-    return tuple(name for name, one in _tables().items() if one.support == "transfer")
+    return tuple(name for name, record in _tables().items() if record.support == "transfer")

@@ -80,4 +80,4 @@ def library_roots() -> frozenset[str]:
 
 @cache
 def _by_name() -> dict[str, Library]:
-    return {one.name: one for one in _tables().libraries}
+    return {record.name: record for record in _tables().libraries}

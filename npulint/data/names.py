@@ -41,8 +41,8 @@ def canonical_torch(name: str) -> str:
     end = min((at for at in (name.find("("), name.find("[")) if at >= 0), default=len(name))
     head, tail = name[:end], name[end:]
     aliases = _torch_name_names().aliases
-    known = known_prefix(head, aliases)
-    head = aliases[known] + head[len(known) :] if known else head
+    prefix = known_prefix(head, aliases)
+    head = aliases[prefix] + head[len(prefix) :] if prefix else head
     return _HOMES.sub(r"\1\3.\2\4", head) + tail
 
 
@@ -118,12 +118,12 @@ def star_exports(module: str) -> frozenset[str]:
     if module.partition(".")[0] in ROOTS:
         return star_names(module)
     exports = _exports()
-    known = exports.get(module)
-    if known is None:
+    names = exports.get(module)
+    if names is None:
         name = canonical(module)
         name = "tensorflow" if name == _V2[:-1] else name
-        known = exports.get(f"tensorflow.{name}" if name.startswith("keras") else name, [])
-    return frozenset(known)
+        names = exports.get(f"tensorflow.{name}" if name.startswith("keras") else name, [])
+    return frozenset(names)
 
 
 def _step(name: str) -> str:
@@ -178,8 +178,8 @@ def _parents() -> frozenset[str]:
 
 def _replaced(name: str, prefixes: dict[str, str]) -> str:
     """The name with its longest known dotted prefix replaced."""
-    known = known_prefix(name, prefixes)
-    return prefixes[known] + name[len(known) :] if known else name
+    prefix = known_prefix(name, prefixes)
+    return prefixes[prefix] + name[len(prefix) :] if prefix else name
 
 
 def _member(name: str, members: Members) -> str:

@@ -52,8 +52,8 @@ class Signature(msgspec.Struct, frozen=True):
 
         names = (*self.positional, *self.keywords)
         for group in _SYNONYMS:
-            if keyword in group and (found := [name for name in names if name in group]):
-                return found[0]
+            if keyword in group and (synonyms := [name for name in names if name in group]):
+                return synonyms[0]
         close = get_close_matches(keyword, names, n=1, cutoff=_ALIKE)
         return close[0] if close else ""
 
@@ -68,7 +68,7 @@ def signature(operator: str) -> Signature | None:
     positional, keywords = before.split(), after.split()
     if before.startswith(f"{_KEYWORDS} "):
         positional, keywords = [], positional[1:]
-    needed = frozenset(one[:-1] for one in (*positional, *keywords) if one.endswith("!"))
+    needed = frozenset(parameter[:-1] for parameter in (*positional, *keywords) if parameter.endswith("!"))
     return Signature(tuple(map(_name, positional)), tuple(map(_name, keywords)), needed)
 
 

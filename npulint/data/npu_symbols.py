@@ -74,9 +74,9 @@ def meant(module: str, member: str, adapter: str, cann: str) -> str:
     """What a missing member probably means: the name of the same module or of another one, with that module, that is
     spelled alike and that the declared release may have; empty if there is none. Where the declared release is newer
     than the recorded ones, only very similar names count."""
-    known = {name for name, symbol in _modules()[module].items() if _may_be_there(symbol, adapter, cann)}
+    names = {name for name, symbol in _modules()[module].items() if _may_be_there(symbol, adapter, cann)}
     least = _ALIKE if is_recorded(adapter, cann) else _ALIKE_ELSEWHERE
-    near = _near(member, known, least)
+    near = _near(member, names, least)
     if near:
         return f"{module}.{near}"
     homes: dict[str, str] = {}
@@ -96,7 +96,7 @@ def meant(module: str, member: str, adapter: str, cann: str) -> str:
 
 def meant_by_star(module: str, name: str) -> str:
     """The name of a module that an undefined name probably means, if it comes by a star import; empty if none."""
-    return _near(name, {one for one in _modules().get(module, ()) if not one.startswith("_")}, _ALIKE)
+    return _near(name, {symbol for symbol in _modules().get(module, ()) if not symbol.startswith("_")}, _ALIKE)
 
 
 def is_module(name: str) -> bool:
@@ -113,7 +113,7 @@ def is_recorded(adapter: str, cann: str) -> bool:
 @cache
 def _public_modules() -> list[str]:
     """The modules in the order in which their names are suggested: what everybody imports first."""
-    return [*_FIRST, *sorted(one for one in _table() if one not in _FIRST and "._api" not in one)]
+    return [*_FIRST, *sorted(module for module in _table() if module not in _FIRST and "._api" not in module)]
 
 
 def _may_be_there(symbol: Symbol, adapter: str, cann: str) -> bool:
@@ -130,7 +130,7 @@ def _near(word: str, names: set[str], least: float) -> str:
     from difflib import SequenceMatcher, get_close_matches  # expensive, and only needed for wrong names
 
     folded, word = _folded(frozenset(names)), word.lower()
-    likely = [one for one in similar(word, tuple(folded)) if SequenceMatcher(None, one, word).quick_ratio() >= least]
+    likely = [name for name in similar(word, tuple(folded)) if SequenceMatcher(None, name, word).quick_ratio() >= least]
     if not likely or not may_help():
         return ""
     close = get_close_matches(word, likely, n=1, cutoff=least)

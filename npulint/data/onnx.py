@@ -102,12 +102,12 @@ def newest_release() -> str:
 def opsets_of(cann: str) -> Opsets:
     """The first and the newest opset that ATC of a CANN release parses; of the newest known one if `cann` is empty or
     unknown."""
-    found = _table().releases[-1] if not cann else _table().releases[0]
+    newest = _table().releases[-1] if not cann else _table().releases[0]
     given = _numbers(cann)
     for release in _table().releases:
         if given and _numbers(release[0]) <= given:
-            found = release
-    return found[1], found[2]
+            newest = release
+    return newest[1], newest[2]
 
 
 @cache
@@ -152,7 +152,7 @@ def holds(when: str, value: Any, outputs: int) -> bool:
     if when == "even":
         return isinstance(value, int) and value % 2 == 0
     if when == "not ones":
-        return isinstance(value, list) and any(one != 1 for one in value)
+        return isinstance(value, list) and any(number != 1 for number in value)
     return (str(value) == when[1:]) is (when[0] == "=")
 
 

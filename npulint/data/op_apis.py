@@ -61,9 +61,9 @@ def _spellings(op: str) -> Iterator[str]:
 @cache
 def _hosted() -> dict[str, tuple[str, ...]]:
     """TensorFlow APIs that leave an operator on the host, by operator, without the root of their names."""
-    found: dict[str, dict[str, None]] = {}
+    by_op: dict[str, dict[str, None]] = {}
     for api, rows in host_ops().items():
         for row in rows:
             for op in row.ops.split():
-                found.setdefault(op, {})[api.partition(".")[2]] = None
-    return {op: tuple(names) for op, names in found.items()}
+                by_op.setdefault(op, {})[api.partition(".")[2]] = None
+    return {op: tuple(names) for op, names in by_op.items()}

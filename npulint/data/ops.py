@@ -41,15 +41,15 @@ def near_op(name: str) -> str | None:
     """The operator type that an unknown name probably means."""
     if known_op(name):
         return None
-    found = _misspelt(name)
-    if found is None and may_help():
+    meant = _misspelt(name)
+    if meant is None and may_help():
         from difflib import get_close_matches  # imported on demand: rarely needed
 
         plain = _by_plain_form()
         given = _plain(name[:80]).removeprefix("tf")
         close = get_close_matches(given, similar(given, plain), n=1, cutoff=0.7)
-        found = min(plain[close[0]]) if close else None
-    return found
+        meant = min(plain[close[0]]) if close else None
+    return meant
 
 
 @cache
@@ -69,8 +69,8 @@ def _misspelt(name: str) -> str | None:
 def _by_plain_form() -> dict[str, list[str]]:
     """The operator types by their plain form."""
     form: dict[str, list[str]] = {}
-    for one in sorted(_operators().types, reverse=True):
-        form.setdefault(_plain(one), []).append(one)
+    for op in sorted(_operators().types, reverse=True):
+        form.setdefault(_plain(op), []).append(op)
     return form
 
 
@@ -78,15 +78,15 @@ def _by_plain_form() -> dict[str, list[str]]:
 def _by_beginning() -> dict[tuple[str, int], list[str]]:
     """The operator types by their first letter and their length."""
     beginning: dict[tuple[str, int], list[str]] = {}
-    for one in _operators().types:
-        beginning.setdefault((one[0], len(one)), []).append(one)
+    for op in _operators().types:
+        beginning.setdefault((op[0], len(op)), []).append(op)
     return beginning
 
 
 def _one_slip(name: str) -> str | None:
     sizes = (len(name) - 1, len(name), len(name) + 1)
-    near = (one for size in sizes for one in _by_beginning().get((name[0], size), ()))
-    return min((one for one in near if slipped(name, one)), default=None)
+    near = (op for size in sizes for op in _by_beginning().get((name[0], size), ()))
+    return min((op for op in near if slipped(name, op)), default=None)
 
 
 def slipped(name: str, other: str) -> bool:
@@ -122,11 +122,15 @@ def near_pass(name: str) -> str | None:
     if known_pass(name):
         return None
     plain = _fusion_passe_plain(name[:120])
-    same = next((found for end in _ENDS if (found := _fusion_passe_by_plain_form().get(plain + end))), None)
+    same = next((names for end in _ENDS if (names := _fusion_passe_by_plain_form().get(plain + end))), None)
     if same or len(name) < _SHORT_FUSION_PASSES:
         return same
-    near = (one for size in (-1, 0, 1) for one in _fusion_passe_by_beginning().get((name[0], len(name) + size), ()))
-    return min((one for one in near if slipped(name, one)), default=None)
+    near = (
+        fusion_pass
+        for size in (-1, 0, 1)
+        for fusion_pass in _fusion_passe_by_beginning().get((name[0], len(name) + size), ())
+    )
+    return min((fusion_pass for fusion_pass in near if slipped(name, fusion_pass)), default=None)
 
 
 @cache

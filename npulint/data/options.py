@@ -195,7 +195,7 @@ def meant_value(value: str, use: OptionUse) -> str | None:
     >>> meant_value("ALL", Use("dump_mode", "str", ("input", "output", "all")))
     'all'
     """
-    legal = [str(one) for one in use.values]
+    legal = [str(choice) for choice in use.values]
     other = counterpart(value)
     if other in legal:
         return other

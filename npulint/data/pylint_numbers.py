@@ -15,10 +15,10 @@ _CHECKS = FIRST + 10
 def numbers(codes: Iterable[str]) -> dict[str, int]:
     """The numbers of checks by code. Those of built-in checks are the same in all releases; the checks of a project are
     counted from behind them."""
-    known = recorded()
-    given = {code: _CHECKS + place for place, code in enumerate(known)}
-    own = sorted(set(codes).difference(known))
-    return given | {code: _CHECKS + place for place, code in enumerate(own, len(known))}
+    codes_in_table = recorded()
+    given = {code: _CHECKS + place for place, code in enumerate(codes_in_table)}
+    own = sorted(set(codes).difference(codes_in_table))
+    return given | {code: _CHECKS + place for place, code in enumerate(own, len(codes_in_table))}
 
 
 @cache

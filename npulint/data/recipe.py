@@ -119,25 +119,27 @@ class RecipeCall(msgspec.Struct, frozen=True):
     def effective(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """The effective values of a call by comparison name: `arguments` by parameter plus defaults, converted, without
         parameters that do not affect numbers."""
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         for parameter, value in (*self.defaults.items(), *arguments.items()):
             name = self.compared(parameter)
-            if name and not (value is None and parameter not in arguments and name in found):
-                found[name] = converted(self.renamed.get(parameter, ("", ""))[1], value)
-        return found
+            if name and not (value is None and parameter not in arguments and name in values):
+                values[name] = converted(self.renamed.get(parameter, ("", ""))[1], value)
+        return values
 
     def neutral_values(self, effective: Mapping[str, object]) -> dict[str, object]:
         """The values of `effective` that have a framework-neutral name, by that name."""
-        known = neutral_parameters().get(self.neutral, ())
-        values = {name: value for name, value in effective.items() if name in known and name not in self.neutral_names}
+        parameters = neutral_parameters().get(self.neutral, ())
+        values = {
+            name: value for name, value in effective.items() if name in parameters and name not in self.neutral_names
+        }
         for name, neutral in self.neutral_names.items():
             element = _ELEMENT.match(name)
             if name in effective:
                 values[neutral] = converted(self.neutral_how.get(name, ""), effective[name])
-            elif element and isinstance(whole := effective.get(element[1]), (tuple, list)):
+            elif element and isinstance(sequence := effective.get(element[1]), (tuple, list)):
                 at = int(element[2])
-                if -len(whole) <= at < len(whole):
-                    values[neutral] = whole[at]
+                if -len(sequence) <= at < len(sequence):
+                    values[neutral] = sequence[at]
         return values
 
 
@@ -185,9 +187,9 @@ def recipe_call(name: str, framework: str = "") -> RecipeCall | None:
     unknown object is looked up in `framework`, if that is one of `FRAMEWORKS`, or in a host library. Applying the
     result of a known call (``torch.nn.Conv2d()``) has a `same_as` that ends in ``()``."""
     for source in _sources(name, framework):
-        found = sheet(source).find(name)
-        if found is not None:
-            return _known(source, name, *found)
+        match = sheet(source).find(name)
+        if match is not None:
+            return _known(source, name, *match)
     if name.endswith("()"):
         made = recipe_call(name[:-2], framework)
         if made is not None and made.through == "self":
@@ -200,12 +202,12 @@ def recipe_call(name: str, framework: str = "") -> RecipeCall | None:
 @cache
 def neutral_parameters() -> dict[str, tuple[str, ...]]:
     """The parameters of each framework-neutral name."""
-    found = {}
+    by_name = {}
     for line in table("recipe_neutral.txt").decode().split("\n"):
         name, colon, parameters = line.partition(":")
         if colon and not line.startswith("#"):
-            found[name.strip()] = tuple(parameters.split())
-    return found
+            by_name[name.strip()] = tuple(parameters.split())
+    return by_name
 
 
 @cache
@@ -265,8 +267,8 @@ def _call(source: str, name: str, row: RecipeRow, word: str) -> RecipeCall:
 def _roles(row: RecipeRow, parameters: tuple[str, ...], renamed: dict[str, tuple[str, str]]) -> dict[str, str]:
     """The parts of parameters that have their own, by parameter name and by comparison name."""
     usual = {parameter: USUAL[parameter] for parameter in parameters if parameter in USUAL}
-    found = usual | dict(_pair(role) for role in row.roles.split())
-    return {renamed[parameter][0]: part for parameter, part in found.items() if parameter in renamed} | found
+    roles = usual | dict(_pair(role) for role in row.roles.split())
+    return {renamed[parameter][0]: part for parameter, part in roles.items() if parameter in renamed} | roles
 
 
 def _pair(text: str) -> tuple[str, str]:

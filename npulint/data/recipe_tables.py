@@ -88,14 +88,14 @@ class Sheet:
                 else:
                     self.exact[pattern] = (row, word)
         self._tried: dict[str, list[tuple[int, Wild]]] = {}
-        for rank, (pattern, one) in enumerate(sorted(wild, key=lambda pair: -len(pair[1].start))):
-            self._tried.setdefault(_key(pattern), []).append((rank, one))
+        for rank, (pattern, wild_row) in enumerate(sorted(wild, key=lambda pair: -len(pair[1].start))):
+            self._tried.setdefault(_key(pattern), []).append((rank, wild_row))
 
     def find(self, name: str) -> tuple[RecipeRow, str] | None:
         """The row for a name, and what ``*`` in it matched."""
-        found = self.exact.get(name)
-        if found is not None:
-            return found
+        match = self.exact.get(name)
+        if match is not None:
+            return match
         before, _, last = name.rpartition(".")
         keys = (f".{last}", name.partition(".")[0], "")
         for _, wild in sorted(

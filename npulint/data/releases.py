@@ -80,9 +80,9 @@ def _delivered(cann: str) -> tuple[Release, Release] | None:
     delivered = _adapters()
     if numbers[0] >= delivered[-1][0][0]:
         return _FIRST_NEXT, _FIRST_NEXT
-    exact = [adapter for known, adapter in delivered if known[: len(numbers)] == numbers]
-    before = [adapter for known, adapter in delivered if known <= numbers]
-    after = [adapter for known, adapter in delivered if known > numbers]
+    exact = [adapter for toolkit, adapter in delivered if toolkit[: len(numbers)] == numbers]
+    before = [adapter for toolkit, adapter in delivered if toolkit <= numbers]
+    after = [adapter for toolkit, adapter in delivered if toolkit > numbers]
     if exact:
         return exact[0], (*exact[-1][:2], 99)
     return (before[-1] if before else (0, 0, 0)), (after[0] if after else _FIRST_NEXT)

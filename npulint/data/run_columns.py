@@ -69,9 +69,9 @@ def understand(form: str, cells: Sequence[str]) -> Header:
     years = [0]
     for column in columns()[form]:
         for spelling, year in column.spellings:
-            found = places.get(plain(spelling))
-            if found is not None:
-                positions.setdefault(column.key, found)
+            cell_place = places.get(plain(spelling))
+            if cell_place is not None:
+                positions.setdefault(column.key, cell_place)
                 years.append(year if spelling in exact else 0)
     numbers = frozenset(column.key for column in columns()[form] if column.cell != "text")
     required = frozenset(column.key for column in columns()[form] if column.cell == "number")

@@ -29,8 +29,8 @@ def causes() -> dict[str, tuple[Cause, ...]]:
     rate rises, or after that), not_finite, learning_rate, loss_scale, grad_norm (these curves part), length (one run
     has more steps) and slower."""
     text = resources.files("npulint.data").joinpath("run_symptoms.csv").read_text(encoding="utf-8")
-    found: dict[str, tuple[Cause, ...]] = {}
+    by_symptom: dict[str, tuple[Cause, ...]] = {}
     for row in csv.DictReader(io.StringIO(text)):
         cause = Cause(row["symptom"], tuple(row["parts"].split()), row["en"], row["zh"])
-        found[cause.symptom] = (*found.get(cause.symptom, ()), cause)
-    return found
+        by_symptom[cause.symptom] = (*by_symptom.get(cause.symptom, ()), cause)
+    return by_symptom

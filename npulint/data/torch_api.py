@@ -71,7 +71,7 @@ def support(api: TorchApi, release: str) -> str:
     if not version or version < listed[0]:
         latest = set(api.states[1:])
         return "partial" if api.states[-1] == "n" and not latest <= {"n", "-"} else _STATES[api.states[-1]]
-    at = max(index for index, known in enumerate(listed) if known <= version[:2])
+    at = max(index for index, minor in enumerate(listed) if minor <= version[:2])
     letters = {api.states[at]}
     if listed[at] != version[:2] and at + 1 < len(listed):
         letters.add(api.states[at + 1])

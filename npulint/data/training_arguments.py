@@ -143,8 +143,8 @@ def configured_framework(name: str) -> ConfiguredFramework:
 
 def frameworks_by_import() -> Iterator[tuple[str, str]]:
     """(canonical name or its beginning, framework): a script that uses the name takes arguments of the framework."""
-    for name, one in _tables().frameworks.items():
-        for prefix in one.imports:
+    for name, framework in _tables().frameworks.items():
+        for prefix in framework.imports:
             yield prefix, name
 
 
@@ -152,19 +152,21 @@ def frameworks_by_import() -> Iterator[tuple[str, str]]:
 def configuring_call(name: str) -> ConfiguringCall | None:
     """The entry of a call by its canonical name; None for calls that configure nothing."""
     last = name.rpartition(".")[2]
-    for one in _calls_by_last().get(last, ()):
-        if fnmatchcase(name, one.call):
-            return one
-    return next((one for one in _calls_by_last().get("*", ()) if fnmatchcase(name, one.call)), None)
+    for configuring in _calls_by_last().get(last, ()):
+        if fnmatchcase(name, configuring.call):
+            return configuring
+    return next(
+        (configuring for configuring in _calls_by_last().get("*", ()) if fnmatchcase(name, configuring.call)), None
+    )
 
 
 @cache
 def _calls_by_last() -> dict[str, list[ConfiguringCall]]:
-    found: dict[str, list[ConfiguringCall]] = {}
+    by_last: dict[str, list[ConfiguringCall]] = {}
     for call in _tables().calls:
         last = call.call.rpartition(".")[2]
-        found.setdefault("*" if "*" in last else last, []).append(call)
-    return found
+        by_last.setdefault("*" if "*" in last else last, []).append(call)
+    return by_last
 
 
 @cache
@@ -180,9 +182,9 @@ def with_inherited(framework: str) -> tuple[str, ...]:
 def rules_of(framework: str, argument: str) -> tuple[ArgumentRule, ...]:
     """The rules about an argument of a framework, those about few values before those about all."""
     exact, patterns = _rules(framework)
-    found = [*exact.get(argument, ())]
-    found += [rule for rule in patterns if fnmatchcase(argument, rule.argument) and rule not in found]
-    return tuple(found)
+    rules = [*exact.get(argument, ())]
+    rules += [rule for rule in patterns if fnmatchcase(argument, rule.argument) and rule not in rules]
+    return tuple(rules)
 
 
 @cache
@@ -190,7 +192,7 @@ def is_known(framework: str, argument: str) -> bool:
     """Whether a rule about an argument of a framework or of one that it inherits from says something of an argument, or
     depends on it."""
     frameworks = with_inherited(framework)
-    return any(argument in _conditions(one) or rules_of(one, argument) for one in frameworks)
+    return any(argument in _conditions(inherited) or rules_of(inherited, argument) for inherited in frameworks)
 
 
 @cache

@@ -55,7 +55,7 @@ def known_releases(package: str) -> tuple[str, ...]:
 
 def exact(specifier: SpecifierSet) -> str:
     """The one release that a specifier allows; empty if it may allow several."""
-    return next((one.version for one in specifier if one.operator == "==" and "*" not in one.version), "")
+    return next((clause.version for clause in specifier if clause.operator == "==" and "*" not in clause.version), "")
 
 
 def of_same_base(package: str, release: str) -> Needs:
@@ -66,7 +66,7 @@ def of_same_base(package: str, release: str) -> Needs:
     if not release:
         return {}
     base = Version(release).base_version
-    same = [needs for one, needs in releases_of(package).items() if Version(one).base_version == base]
+    same = [needs for version, needs in releases_of(package).items() if Version(version).base_version == base]
     if not same:
         return {}
     return {name: texts for name, texts in same[0].items() if all(needs.get(name) == texts for needs in same)}
@@ -107,8 +107,8 @@ def adapter_for(version: str) -> str:
     match = _PINNED.fullmatch(version)
     number = match.group(1) if match is not None else ""
     number += ".0" if number.count(".") == 1 else ""
-    known = any(f"=={number}" in needs["torch"] for needs in releases_of("torch-npu").values())
-    return f"~={number}" if known else ""
+    is_recorded = any(f"=={number}" in needs["torch"] for needs in releases_of("torch-npu").values())
+    return f"~={number}" if is_recorded else ""
 
 
 def has_adapter(version: str) -> bool | None:

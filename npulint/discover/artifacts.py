@@ -212,12 +212,12 @@ def _unpacked(head: bytes) -> bytes:
 
 def _sound(head: bytes) -> bytes:
     """The data before the damage; decompressed byte by byte because a damaged piece yields nothing."""
-    unpacking, found = zlib.decompressobj(31), bytearray()
+    unpacking, data = zlib.decompressobj(31), bytearray()
     try:
         for at in range(len(head)):
-            found += unpacking.decompress(head[at : at + 1], HEAD)
-            if len(found) >= HEAD:
+            data += unpacking.decompress(head[at : at + 1], HEAD)
+            if len(data) >= HEAD:
                 break
     except zlib.error:
         pass
-    return bytes(found[:HEAD])
+    return bytes(data[:HEAD])

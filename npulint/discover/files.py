@@ -154,9 +154,9 @@ class _Finder:
         first: dict[tuple[int, int], str] = {}
         aliases: dict[str, str] = {}
         loading = any(file.kind in ("python", "notebook") for _, file, _ in self._found)
-        found = [*self._found, *(self._data if loading else ())]
-        found.sort(key=lambda found: (found[0], found[1].path))  # real files before links to them
-        for _, file, identity in found:
+        candidates = [*self._found, *(self._data if loading else ())]
+        candidates.sort(key=lambda candidate: (candidate[0], candidate[1].path))  # real files before links to them
+        for _, file, identity in candidates:
             kept = first.setdefault(identity, file.path) if identity[1] else file.path
             if kept == file.path:
                 files.setdefault((file.path, file.kind), file)
@@ -258,12 +258,12 @@ class _Finder:
     def _walk(self, top: str) -> None:
         base = base_of(top, folder=True)
         top_absolute = os.path.abspath(top)
-        whole = may_be_run(top_absolute)  # artifacts are rarely under version control
-        chain = chain_above(top_absolute) if self._options.respect_gitignore and not whole else None
+        is_of_run = may_be_run(top_absolute)  # artifacts are rarely under version control
+        chain = chain_above(top_absolute) if self._options.respect_gitignore and not is_of_run else None
         candidates, begun = Candidates(self._excludes), len(self._found)
         # The prefix is the folder with a trailing separator, or empty for the working directory.
         start = "" if top == "." else os.path.join(top, "")
-        stack: list[tuple[str, str, Chain | None, bool]] = [(start, top_absolute, chain, whole)]
+        stack: list[tuple[str, str, Chain | None, bool]] = [(start, top_absolute, chain, is_of_run)]
         while stack and self._has_room(top):
             prefix, absolute, chain, of_run = stack.pop()
             entries = self._entries(prefix, top=absolute == top_absolute)

@@ -77,7 +77,7 @@ def superseded(names: Iterable[str]) -> set[str]:
     """The graph files that later ones replace: training writes the same ``model.ckpt-100.meta``,
     ``model.ckpt-200.meta``, … with each checkpoint."""
     newest: dict[str, tuple[int, str]] = {}
-    found = set()
+    replaced = set()
     for name in names:
         match = _CHECKPOINT.fullmatch(name) if name.endswith(".meta") else None
         if match is None:
@@ -86,8 +86,8 @@ def superseded(names: Iterable[str]) -> set[str]:
         kept = newest.get(stem)
         newest[stem] = step if kept is None else max(step, kept)
         if kept is not None:
-            found.add(min(step, kept)[1])
-    return found
+            replaced.add(min(step, kept)[1])
+    return replaced
 
 
 def _of_archive(location: str) -> str:

@@ -56,15 +56,15 @@ class Boundary:
     @cached_property
     def _folders(self) -> frozenset[str]:
         roots, folders = ProjectRoots(), set[str]()
-        found = set[str]()
+        real_folders = set[str]()
         for path in map(local, self._paths):
             if "\0" in path:
                 continue
-            found.add(os.path.realpath(path))
+            real_folders.add(os.path.realpath(path))
             folders.add(path if os.path.isdir(path) else os.path.dirname(path) or ".")
         for folder in folders:
-            found |= {os.path.realpath(folder), *_around(folder, roots)}
-        return frozenset(found)
+            real_folders |= {os.path.realpath(folder), *_around(folder, roots)}
+        return frozenset(real_folders)
 
 
 def _around(folder: str, roots: ProjectRoots) -> Iterator[str]:

@@ -61,7 +61,7 @@ class ProjectRoots:
         program is further up. A package is part of a project, unless nothing else marks one. Described launchers below
         a package start what it installs: they are examples of it; described scripts below its ``src`` are installed
         themselves."""
-        found: str | None = None
+        nearest: str | None = None
         launchers: str | None = None
         described: str | None = None
         settled = False
@@ -71,22 +71,22 @@ class ProjectRoots:
             if marks.decisive:
                 return place
             if settled:
-                found = place if listed and marks.leads else found
+                nearest = place if listed and marks.leads else nearest
                 continue
             listed = marks.listed
-            if marks.packs and (found == launchers or _is_installed(found, place)):
-                found = None
+            if marks.packs and (nearest == launchers or _is_installed(nearest, place)):
+                nearest = None
             if marks.certain:
-                found = place if marks.leads else found or (place if marks.code else described) or place
+                nearest = place if marks.leads else nearest or (place if marks.code else described) or place
                 settled = True
             elif marks.readme and marks.starts:
-                launchers = place if marks.launches and found is None else launchers
-                found = place if marks.leads else found or place
+                launchers = place if marks.launches and nearest is None else launchers
+                nearest = place if marks.leads else nearest or place
             elif marks.readme and marks.code:
                 described = place
             elif marks.leads:
                 described = None
-        return found or described
+        return nearest or described
 
     def _of(self, folder: str) -> _Marks:
         marks = self._marks.get(folder)
@@ -217,8 +217,8 @@ def group(files: Iterable[SourceFile]) -> dict[str, list[SourceFile]]:
         if root is None:
             root = memo[key] = roots.root(*key) or file.base
         groups.setdefault(root, []).append(file)
-    found = {root: _without_idle_data(groups[root]) for root in sorted(groups)}
-    return {root: sorted(files, key=lambda file: (file.path, file.kind)) for root, files in found.items() if files}
+    by_root = {root: _without_idle_data(groups[root]) for root in sorted(groups)}
+    return {root: sorted(files, key=lambda file: (file.path, file.kind)) for root, files in by_root.items() if files}
 
 
 def _without_idle_data(files: list[SourceFile]) -> list[SourceFile]:

@@ -28,10 +28,10 @@ class ProtobufField(NamedTuple):
 
 def form_of_protobuf(head: bytes) -> str:
     """The form of the graph in a file with this head: graph_def, meta_graph, saved_model; else empty."""
-    whole = ProtobufField(0, 2, 0, 1 << 62)
+    message = ProtobufField(0, 2, 0, 1 << 62)
     # tried first: functions look like the meta info of a MetaGraph
     for form, fits in (("graph_def", _is_graph), ("saved_model", _is_saved_model), ("meta_graph", _is_meta)):
-        if fits(head, whole):
+        if fits(head, message):
             return form
     return ""
 
@@ -49,11 +49,11 @@ def is_onnx(head: bytes) -> bool:
     return onnx
 
 
-def _is_saved_model(head: bytes, whole: ProtobufField) -> bool:
+def _is_saved_model(head: bytes, message: ProtobufField) -> bool:
     """A schema version followed by a MetaGraphDef, whose fields are in any order; or no version, then it must begin
     with meta info."""
     version = False
-    for field in _fields(head, whole):
+    for field in _fields(head, message):
         if field[:2] == (2, 2):
             first = next(_fields(head, field), None)
             fits = first is not None and first.wire == 2 and first.number < 8
@@ -64,9 +64,9 @@ def _is_saved_model(head: bytes, whole: ProtobufField) -> bool:
     return False
 
 
-def _is_graph(head: bytes, whole: ProtobufField) -> bool:
+def _is_graph(head: bytes, message: ProtobufField) -> bool:
     """A NodeDef, or a function library, possibly after a version."""
-    for field in _fields(head, whole):
+    for field in _fields(head, message):
         if field[:2] == (1, 2):
             return _is_node(head, field)
         if field[:2] == (2, 2):
@@ -76,9 +76,9 @@ def _is_graph(head: bytes, whole: ProtobufField) -> bool:
     return False
 
 
-def _is_meta(head: bytes, whole: ProtobufField) -> bool:
+def _is_meta(head: bytes, message: ProtobufField) -> bool:
     """Meta info, or a graph."""
-    for field in _fields(head, whole):
+    for field in _fields(head, message):
         if field[:2] == (1, 2) and field.stop > field.start:
             return _is_info(head, field)
         if field[:2] == (2, 2):
@@ -88,10 +88,10 @@ def _is_meta(head: bytes, whole: ProtobufField) -> bool:
     return False
 
 
-def _is_node(head: bytes, whole: ProtobufField) -> bool:
+def _is_node(head: bytes, message: ProtobufField) -> bool:
     """A name and an operator."""
     words: dict[int, bytes] = {}
-    for field in _fields(head, whole):
+    for field in _fields(head, message):
         if field.wire != 2 or field.number > 7:
             return False
         if field.number < 3:
@@ -102,23 +102,23 @@ def _is_node(head: bytes, whole: ProtobufField) -> bool:
     return bool(name) and min(name) >= 0x20 and _OPERATOR.fullmatch(operator) is not None
 
 
-def _is_function(head: bytes, whole: ProtobufField) -> bool:
+def _is_function(head: bytes, message: ProtobufField) -> bool:
     """A signature, which is an operator with a name."""
-    return _begins(head, whole, 1, _is_signature)
+    return _begins(head, message, 1, _is_signature)
 
 
-def _is_signature(head: bytes, whole: ProtobufField) -> bool:
-    return _begins(head, whole, 1, lambda data, name: _FUNCTION.fullmatch(data[name.start : name.stop]) is not None)
+def _is_signature(head: bytes, message: ProtobufField) -> bool:
+    return _begins(head, message, 1, lambda data, name: _FUNCTION.fullmatch(data[name.start : name.stop]) is not None)
 
 
-def _is_declared(head: bytes, whole: ProtobufField) -> bool:
-    return _begins(head, whole, 1, lambda data, name: _OPERATOR.fullmatch(data[name.start : name.stop]) is not None)
+def _is_declared(head: bytes, message: ProtobufField) -> bool:
+    return _begins(head, message, 1, lambda data, name: _OPERATOR.fullmatch(data[name.start : name.stop]) is not None)
 
 
-def _is_info(head: bytes, whole: ProtobufField) -> bool:
+def _is_info(head: bytes, message: ProtobufField) -> bool:
     """A MetaInfoDef: operators, tags, TensorFlow version."""
     info = False
-    for field in _fields(head, whole):
+    for field in _fields(head, message):
         if field.wire != (0 if field.number == 7 else 2) or field.number > 8:
             return False
         if field.number == 2 and field.stop > field.start:
@@ -129,25 +129,25 @@ def _is_info(head: bytes, whole: ProtobufField) -> bool:
     return info
 
 
-def _begins(head: bytes, whole: ProtobufField, number: int, fits: Callable[[bytes, ProtobufField], bool]) -> bool:
+def _begins(head: bytes, message: ProtobufField, number: int, fits: Callable[[bytes, ProtobufField], bool]) -> bool:
     """Whether a message begins with a field of this number whose value satisfies `fits`."""
-    first = next(_fields(head, whole), None)
+    first = next(_fields(head, message), None)
     return first is not None and first[:2] == (number, 2) and fits(head, first)
 
 
-def _fields(head: bytes, whole: ProtobufField) -> Iterator[ProtobufField]:
+def _fields(head: bytes, message: ProtobufField) -> Iterator[ProtobufField]:
     """The first fields of a message, until the head or the message ends. Malformed data yields a field 0, which no
     message has."""
-    at = whole.start
+    at = message.start
     for _ in range(_FIELDS):
-        if at >= min(whole.stop, len(head)):
+        if at >= min(message.stop, len(head)):
             return
         tag, at = _number(head, at)
         wire, value = tag & 7, 0
         if wire in (0, 2):
             value, at = _number(head, at)
         stop = at + (value if wire == 2 else _FIXED.get(wire, 0))
-        if wire not in _WIRES or not tag >> 3 or at > len(head) or stop > whole.stop:
+        if wire not in _WIRES or not tag >> 3 or at > len(head) or stop > message.stop:
             yield ProtobufField(0, 7, at, at)
             return
         yield ProtobufField(tag >> 3, wire, at, stop)

@@ -86,14 +86,14 @@ def _commit(own: str, shared: str) -> str:
 
 def _origin(config: str) -> str:
     """The URL of the remote named origin, or of the only one, in a configuration file of git."""
-    found: dict[str, str] = {}
+    urls: dict[str, str] = {}
     parts = [*_SECTION.finditer(config)]
     for number, part in enumerate(parts):
         end = parts[number + 1].start() if number + 1 < len(parts) else len(config)
         url = _URL.search(config, part.end(), end)
         if part["remote"] and url:
-            found.setdefault(part["remote"], url[1])
-    return found.get("origin") or (next(iter(found.values())) if len(found) == 1 else "")
+            urls.setdefault(part["remote"], url[1])
+    return urls.get("origin") or (next(iter(urls.values())) if len(urls) == 1 else "")
 
 
 def web_url(remote: str) -> str:

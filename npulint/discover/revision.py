@@ -76,23 +76,23 @@ class Revision:
         """Object ids of the regular files below `folders`, by path relative to the working directory."""
         words = ["--literal-pathspecs", "ls-tree", "-r", "-z", self.commit, "--", *map(_below, folders)]
         listed = _git(words, MissingObjectsError, folder=self._folder)
-        found = {}
+        ids = {}
         for row in listed.split(b"\0"):
             head, tab, path = row.partition(b"\t")
             if tab and head.split()[0] in _PLAIN_FILES:
-                found[os.fsdecode(path).replace("/", os.sep)] = head.split()[2].decode("ascii")
-        return found
+                ids[os.fsdecode(path).replace("/", os.sep)] = head.split()[2].decode("ascii")
+        return ids
 
     def blobs(self) -> dict[str, Blob]:
         """The regular files below the folder, by path relative to it, with slashes. Links and submodules are none."""
         listed = _git(["ls-tree", "-r", "-l", "-z", self.commit], MissingObjectsError, folder=self._folder)
-        found = {}
+        blobs = {}
         for row in listed.split(b"\0"):
             head, tab, path = row.partition(b"\t")
             words = head.split()
             if tab and words[0] in _PLAIN_FILES and words[3].isdigit():  # "-" where the object is missing
-                found[os.fsdecode(path)] = Blob(words[2].decode("ascii"), int(words[3]))
-        return found
+                blobs[os.fsdecode(path)] = Blob(words[2].decode("ascii"), int(words[3]))
+        return blobs
 
     def contents(self, objects: Sequence[str]) -> list[bytes]:
         """The contents of `objects`, in their order."""
@@ -100,16 +100,16 @@ class Revision:
             return []
         names = "".join(f"{name}\n" for name in objects).encode("ascii")
         answer = _git(["cat-file", "--batch"], MissingObjectsError, names, self._folder)
-        found, start = [], 0
+        contents, start = [], 0
         for name in objects:
             end = answer.find(b"\n", start)
             head = answer[start : max(start, end)].split()
             if len(head) != len(("name", "type", "size")):  # "missing", or the end
                 raise MissingObjectsError(name)
             size = int(head[2])
-            found.append(answer[end + 1 : end + 1 + size])
+            contents.append(answer[end + 1 : end + 1 + size])
             start = end + size + 2
-        return found
+        return contents
 
 
 def _below(folder: str) -> str:

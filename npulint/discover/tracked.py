@@ -151,15 +151,15 @@ def all_ignored(folder: str) -> Chain:
 def _known(root: str) -> frozenset[str]:
     """The tracked code and configurations of a repository, and the folders with some, which end with a slash."""
     index = _index(root)
-    found: set[str] = set()
+    tracked: set[str] = set()
     for path in tracked_paths(index) if index else ():
         folders = path.split("/")[:-1]
         if _GENERATED.isdisjoint(folders) and not _TAKEN.isdisjoint(possible_kinds(path)):
-            found.add(path)
-            while folders and (folder := "/".join(folders) + "/") not in found:
-                found.add(folder)
+            tracked.add(path)
+            while folders and (folder := "/".join(folders) + "/") not in tracked:
+                tracked.add(folder)
                 folders.pop()
-    return frozenset(found)
+    return frozenset(tracked)
 
 
 def _index(root: str) -> str:
@@ -178,9 +178,9 @@ def _index(root: str) -> str:
     return os.path.join(place, "index") if _around(place, root) else ""
 
 
-def _same(one: str, other: str) -> bool:
+def _same(path: str, other: str) -> bool:
     try:
-        return os.path.samefile(one, other)
+        return os.path.samefile(path, other)
     except (OSError, ValueError):
         return False
 

@@ -70,13 +70,13 @@ def container(machine: Machine) -> str:
 
 def disks(machine: Machine) -> list[Disk]:
     """The folders that runs write to: home, logs, caches, temporary files."""
-    wanted = [machine.environ.get(one, "") for one in _WRITTEN]
-    found = []
+    wanted = [machine.environ.get(name, "") for name in _WRITTEN]
+    measured = []
     for path in dict.fromkeys([*wanted, machine.environ.get("TMPDIR") or tempfile.gettempdir()]):
         space = machine.space(machine.at(path)) if path.startswith("/") else None
         if space is not None:
-            found.append(Disk(path=path, free_mb=round(space[1])))
-    return found
+            measured.append(Disk(path=path, free_mb=round(space[1])))
+    return measured
 
 
 def environment(machine: Machine) -> dict[str, str]:

@@ -35,12 +35,12 @@ def driver(machine: Machine) -> Driver:
     text = machine.read(f"{folder}/version.info")
     if text is None:
         return Driver(installed=machine.exists(f"{folder}/lib64"), path=folder)
-    found = pairs(text)
-    span = _RANGE.search(found.get("compatible_version_fw", ""))
+    fields = pairs(text)
+    span = _RANGE.search(fields.get("compatible_version_fw", ""))
     return Driver(
-        version=found.get("package_version") or found.get("Version", ""),
-        inner=found.get("Innerversion", ""),
-        compatible=_SERIES.findall(found.get("compatible_version", "")),
+        version=fields.get("package_version") or fields.get("Version", ""),
+        inner=fields.get("Innerversion", ""),
+        compatible=_SERIES.findall(fields.get("compatible_version", "")),
         path=folder,
         firmware=list(span.groups()) if span else [],
     )
@@ -49,8 +49,8 @@ def driver(machine: Machine) -> Driver:
 def firmware(machine: Machine) -> Package | None:
     """The firmware, if its files are seen; containers rarely have them."""
     folder = f"{driver_folder(machine)}/firmware"
-    found = pairs(machine.read(f"{folder}/version.info") or "")
-    return Package(version=found["Version"], path=folder) if found.get("Version") else None
+    fields = pairs(machine.read(f"{folder}/version.info") or "")
+    return Package(version=fields["Version"], path=folder) if fields.get("Version") else None
 
 
 def boards(machine: Machine) -> tuple[int | None, str]:
@@ -61,7 +61,7 @@ def boards(machine: Machine) -> tuple[int | None, str]:
         return None, ""
     ours = [name for name in names if (machine.read(f"{base}/{name}/vendor") or "").strip() == _VENDOR]
     ids = [(machine.read(f"{base}/{our}/device") or "").strip() for our in ours]
-    chips = [_BOARDS[one] for one in ids if one in _BOARDS]
+    chips = [_BOARDS[device_id] for device_id in ids if device_id in _BOARDS]
     return len(chips), chips[0] if chips else ""
 
 
@@ -69,22 +69,22 @@ def toolkits(machine: Machine) -> list[Package]:
     """All installed toolkits, without the links to them."""
     home = machine.environ.get("ASCEND_HOME_PATH", "")
     current = _home_of(machine, home)
-    found: dict[str, Package] = {}
+    by_path: dict[str, Package] = {}
     for folder in _toolkit_folders(machine, home):
         package = _toolkit(machine, folder)
-        if package is not None and package.path not in found:
-            found[package.path] = package
+        if package is not None and package.path not in by_path:
+            by_path[package.path] = package
     return [
         Package(
-            version=one.version,
-            inner=one.inner,
-            compatible=one.compatible,
-            path=one.path,
-            arch=one.arch,
-            kernels=one.kernels,
-            active=bool(current) and one.path in (current, machine.real(home)),
+            version=package.version,
+            inner=package.inner,
+            compatible=package.compatible,
+            path=package.path,
+            arch=package.arch,
+            kernels=package.kernels,
+            active=bool(current) and package.path in (current, machine.real(home)),
         )
-        for one in found.values()
+        for package in by_path.values()
     ]
 
 
@@ -121,14 +121,14 @@ def _toolkit(machine: Machine, folder: str) -> Package | None:
     for below in (real, *(f"{real}/{name}" for name in machine.names(real) or () if name.endswith("-linux"))):
         info = next((name for name in machine.names(below) or () if _INFO.fullmatch(name)), None)
         if info is not None:
-            found = pairs(machine.read(f"{below}/{info}") or "")
+            fields = pairs(machine.read(f"{below}/{info}") or "")
             return Package(
-                version=found.get("version", ""),
-                inner=found.get("innerversion", ""),
-                compatible=_SERIES.findall(found.get("compatible_version", "")),
+                version=fields.get("version", ""),
+                inner=fields.get("innerversion", ""),
+                compatible=_SERIES.findall(fields.get("compatible_version", "")),
                 path=real,
-                arch=found.get("arch", ""),
-                kernels=_kernels(machine, found.get("version", ""), (real, below)),
+                arch=fields.get("arch", ""),
+                kernels=_kernels(machine, fields.get("version", ""), (real, below)),
             )
     return None
 
@@ -155,8 +155,8 @@ def driver_libraries(machine: Machine) -> bool | None:
     folder = f"{driver_folder(machine)}/driver/lib64"
     if not machine.exists(folder):
         return None
-    searched = [one for one in machine.environ.get("LD_LIBRARY_PATH", "").split(":") if one]
-    listed = ["/etc/ld.so.conf", *(f"/etc/ld.so.conf.d/{one}" for one in machine.names("/etc/ld.so.conf.d") or ())]
+    searched = [directory for directory in machine.environ.get("LD_LIBRARY_PATH", "").split(":") if directory]
+    listed = ["/etc/ld.so.conf", *(f"/etc/ld.so.conf.d/{name}" for name in machine.names("/etc/ld.so.conf.d") or ())]
     for path in listed:
         searched += [line.strip() for line in (machine.read(path) or "").splitlines() if line.startswith("/")]
-    return any(machine.exists(os.path.join(one, _LIBRARY)) for one in (*searched, *_LOADER_FOLDERS))
+    return any(machine.exists(os.path.join(directory, _LIBRARY)) for directory in (*searched, *_LOADER_FOLDERS))

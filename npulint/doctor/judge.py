@@ -66,19 +66,19 @@ def _concerns(finding: Finding, family: str) -> bool:
 def files(snapshot: Snapshot) -> dict[str, str]:
     """What a machine has, as the files in which projects describe it: the snapshot, a script that sets its variables
     and starts a program, and an environment with the packages whose releases must fit."""
-    found = {SNAPSHOT: encoded(snapshot)}
+    texts = {SNAPSHOT: encoded(snapshot)}
     python = snapshot.python
     packages = (python.packages if python is not None else None) or {}
     ours = _variables(snapshot)
     if ours and for_npu(snapshot):
-        found[VARIABLES] = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in ours.items()) + _START
-        found[PROGRAM] = _TENSORFLOW if "tensorflow" in packages and "torch" not in packages else _TORCH
-    known = {name for package in packages_with_needs() for needs in releases_of(package).values() for name in needs}
-    pinned = {name: text for name, text in packages.items() if name in known or name in packages_with_needs()}
+        texts[VARIABLES] = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in ours.items()) + _START
+        texts[PROGRAM] = _TENSORFLOW if "tensorflow" in packages and "torch" not in packages else _TORCH
+    needed = {name for package in packages_with_needs() for needs in releases_of(package).values() for name in needs}
+    pinned = {name: text for name, text in packages.items() if name in needed or name in packages_with_needs()}
     if python is not None and pinned:
         lines = [f"    - {name}=={text.partition('+')[0]}\n" for name, text in pinned.items()]
-        found[PACKAGES] = f"dependencies:\n  - python={python.version}\n  - pip:\n" + "".join(lines)
-    return found
+        texts[PACKAGES] = f"dependencies:\n  - python={python.version}\n  - pip:\n" + "".join(lines)
+    return texts
 
 
 def _variables(snapshot: Snapshot) -> dict[str, str]:

@@ -51,10 +51,10 @@ def run_command(words: Sequence[str], limit: float) -> Ran | None:
 def space_of(path: str) -> tuple[float, float] | None:
     """The size and the free space of the file system at a path, in MB."""
     try:
-        found = os.statvfs(path)
+        status = os.statvfs(path)
     except (OSError, AttributeError):
         return None
-    return found.f_blocks * found.f_frsize / _MB, found.f_bavail * found.f_frsize / _MB
+    return status.f_blocks * status.f_frsize / _MB, status.f_bavail * status.f_frsize / _MB
 
 
 def open_files_limit() -> int | None:
@@ -107,11 +107,11 @@ class Machine(msgspec.Struct, frozen=True):
 
     def real(self, path: str) -> str:
         """A path without links, as seen from the root."""
-        found, root = os.path.realpath(self.at(path)), os.path.realpath(self.root)
-        return "/" + os.path.relpath(found, root) if found.startswith(root) else path
+        real_path, root = os.path.realpath(self.at(path)), os.path.realpath(self.root)
+        return "/" + os.path.relpath(real_path, root) if real_path.startswith(root) else path
 
 
 def pairs(text: str) -> dict[str, str]:
     """The lines ``key=value`` of a file."""
-    found = (line.partition("=") for line in text.splitlines() if "=" in line)
-    return {key.strip(): value.strip().strip('"') for key, _, value in found}
+    parted = (line.partition("=") for line in text.splitlines() if "=" in line)
+    return {key.strip(): value.strip().strip('"') for key, _, value in parted}

@@ -42,7 +42,7 @@ def differences(here: Snapshot, there: Snapshot) -> list[Difference]:
 
 
 def _is_own(key: str) -> bool:
-    return key.rpartition(".")[2] in _VARYING or any(key == one or key.startswith(f"{one}.") for one in _OWN)
+    return key.rpartition(".")[2] in _VARYING or any(key == own or key.startswith(f"{own}.") for own in _OWN)
 
 
 def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:

@@ -93,9 +93,9 @@ def _device(number: int, head: re.Match[str], row: re.Match[str]) -> Device:
 def nodes(machine: Machine) -> list[Node]:
     """The device files of the driver: those of devices, and those that are always needed."""
     names = [f"/dev/{name}" for name in machine.names("/dev") or () if re.fullmatch(r"davinci\d+", name)]
-    found = [_node(machine, name) for name in sorted(names, key=lambda name: int(name[12:]))]
+    of_devices = [_node(machine, name) for name in sorted(names, key=lambda name: int(name[12:]))]
     needed = [_node(machine, name) for name in _NEEDED]
-    return [*found, *needed] if found or any(node.present for node in needed) else []
+    return [*of_devices, *needed] if of_devices or any(node.present for node in needed) else []
 
 
 def _node(machine: Machine, name: str) -> Node:
@@ -141,7 +141,7 @@ def python(machine: Machine, interpreter: str = "", lang: str = "en") -> Python:
 
 def packages(folders: list[str]) -> dict[str, str]:
     """The installed packages in folders, by the names of their metadata; the first of a name counts, as in imports."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for folder in filter(os.path.isabs, folders):
         try:
             names = sorted(os.listdir(folder))
@@ -150,8 +150,8 @@ def packages(folders: list[str]) -> dict[str, str]:
         for name in names:
             match = _METADATA.fullmatch(name)
             if match:
-                found.setdefault(re.sub(r"[-_.]+", "-", match.group(1)).lower(), match.group(2))
-    return dict(sorted(found.items()))
+                versions.setdefault(re.sub(r"[-_.]+", "-", match.group(1)).lower(), match.group(2))
+    return dict(sorted(versions.items()))
 
 
 def operator(machine: Machine, interpreter: str, limit: float) -> Operator:
@@ -194,7 +194,7 @@ def rank_table(machine: Machine, own: set[str]) -> RankTable | None:
         status=str(table.get("status", "")),
         servers=names,
         ranks=[int(device["rank_id"]) for server in servers for device in server.get("device", ())],
-        devices=[int(device["device_id"]) for one in here for device in one.get("device", ())],
+        devices=[int(device["device_id"]) for server in here for device in server.get("device", ())],
     )
 
 

@@ -191,7 +191,7 @@ def decode(data: bytes) -> FileFacts:
 def _decoder(name: str) -> msgspec.msgpack.Decoder[Fact]:
     """The decoder of a class, whose module is imported when the cache has a fact of it."""
     module, _, cls = name.partition(":")
-    found = getattr(import_module(module), cls, None) if module.startswith("npulint.") else None
-    if not (isinstance(found, type) and issubclass(found, Fact)):
+    fact_class = getattr(import_module(module), cls, None) if module.startswith("npulint.") else None
+    if not (isinstance(fact_class, type) and issubclass(fact_class, Fact)):
         raise msgspec.ValidationError(f"not a class of facts: {name}")
-    return msgspec.msgpack.Decoder(found)
+    return msgspec.msgpack.Decoder(fact_class)

@@ -21,16 +21,16 @@ def environment(framework: Framework, record: str = "", base: Mapping[str, str] 
     of this process unless given. Raises `ValueError` for an unknown framework."""
     if framework not in FRAMEWORKS:
         raise ValueError(f"framework: {framework!r} is not one of {', '.join(FRAMEWORKS)}")
-    found = dict(os.environ if base is None else base)
+    variables = dict(os.environ if base is None else base)
     paths = [os.path.join(_HERE, "on_path", name) for name in (framework, "shared")]
     if framework == "torch":
         paths.append(os.path.dirname(os.path.dirname(_HERE)))  # npulint itself, which the fake torch_npu uses
     else:
-        found = {**_JOB, **found}
-    paths += [found["PYTHONPATH"]] if found.get("PYTHONPATH") else []
-    found |= {"PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
-    found.pop(RECORD, None)
-    return {**found, RECORD: os.path.abspath(record)} if record else found
+        variables = {**_JOB, **variables}
+    paths += [variables["PYTHONPATH"]] if variables.get("PYTHONPATH") else []
+    variables |= {"PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
+    variables.pop(RECORD, None)
+    return {**variables, RECORD: os.path.abspath(record)} if record else variables
 
 
 def run(

@@ -42,9 +42,9 @@ class Desync(msgspec.Struct, frozen=True):
 def desync(parts: Sequence[Part]) -> Desync | None:
     """The first collective on which ranks differ, if that can be said."""
     for calls in _by_group(parts).values():
-        found = _first_difference(calls, {part.ended.rank: part for part in parts})
-        if found is not None:
-            return found
+        difference = _first_difference(calls, {part.ended.rank: part for part in parts})
+        if difference is not None:
+            return difference
     return None
 
 
@@ -53,8 +53,8 @@ def _by_group(parts: Sequence[Part]) -> Mapping[object, dict[int, list[Called]]]
     groups: dict[object, dict[int, list[Called]]] = {}
     for part in parts:
         for call in part.called:
-            found = groups.setdefault((call.group, call.members), {rank: [] for rank in call.members})
-            found.setdefault(call.rank, []).append(call)
+            by_rank = groups.setdefault((call.group, call.members), {rank: [] for rank in call.members})
+            by_rank.setdefault(call.rank, []).append(call)
     return groups
 
 
@@ -128,13 +128,13 @@ def merged(parts: Sequence[Part]) -> Merged:
     working = [(part, graph) for part, graph in recorded if graph.bodies[0].nodes] or recorded[:1]
     graph = _joined([graph for _, graph in working])
     ended = _ended(parts, [part for part, _ in working])
-    found = desync(parts)
-    if found is not None and not ended.known:
-        graph = _with_node(graph, _stop(found))
-        path = found.frames[-1] if found.frames else None
+    difference = desync(parts)
+    if difference is not None and not ended.about_npu:
+        graph = _with_node(graph, _stop(difference))
+        path = difference.frames[-1] if difference.frames else None
         place = f"{path.path}:{path.line}" if path else ""
         how = ended.how if ended.how in ("time", "stuck") else "stuck"
-        ended = msgspec.structs.replace(ended, how=how, place=place, known=True)
+        ended = msgspec.structs.replace(ended, how=how, place=place, about_npu=True)
     course = _course(working[0][0], working[0][1] if len(working) > 1 else None)
     return Merged(graph, ended, course, _differing(working))
 
@@ -184,9 +184,9 @@ def _with_node(graph: Graph, node: Node) -> Graph:
     return msgspec.structs.replace(graph, bodies=[msgspec.structs.replace(body, nodes=[*body.nodes, node])])
 
 
-def _stop(found: Desync) -> Node:
-    attrs = {"reason": "desync", "operator": found.name, "error": found.standing}
-    return Node("stop", STOP, attrs=attrs, frames=found.frames)
+def _stop(difference: Desync) -> Node:
+    attrs = {"reason": "desync", "operator": difference.name, "error": difference.standing}
+    return Node("stop", STOP, attrs=attrs, frames=difference.frames)
 
 
 def _differing(working: Sequence[tuple[Part, Graph]]) -> list[tuple[tuple[int, ...], Graph]]:
@@ -200,10 +200,15 @@ def _differing(working: Sequence[tuple[Part, Graph]]) -> list[tuple[tuple[int, .
 
 def _ended(parts: Sequence[Part], working: Sequence[Part]) -> Ended:
     """How the program as a whole ended: with the error of a process that works on the NPU, otherwise as its ranks."""
-    inner = {one.folder for one in working}
+    inner = {part.folder for part in working}
     chosen = min(
         parts,
-        key=lambda one: (not one.ended.known, one.folder not in inner, _BEST.index(one.ended.how), one.ended.rank),
+        key=lambda part: (
+            not part.ended.about_npu,
+            part.folder not in inner,
+            _BEST.index(part.ended.how),
+            part.ended.rank,
+        ),
     ).ended
     lines: dict[str, set[int]] = {}
     for part in parts:
@@ -212,6 +217,6 @@ def _ended(parts: Sequence[Part], working: Sequence[Part]) -> Ended:
     return msgspec.structs.replace(
         chosen,
         lines={path: sorted(numbers) for path, numbers in lines.items()},
-        made_up=list(dict.fromkeys(what for one in parts for what in one.ended.made_up)),
-        torch=next((one.ended.torch for one in parts if one.ended.torch), ""),
+        made_up=list(dict.fromkeys(what for part in parts for what in part.ended.made_up)),
+        torch=next((part.ended.torch for part in parts if part.ended.torch), ""),
     )

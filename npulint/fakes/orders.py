@@ -38,7 +38,7 @@ class Order(msgspec.Struct):
 class Ended(msgspec.Struct):
     """How a program ended: after its steps (``steps``, ``backward`` passes or ``batches``), by itself (``end``,
     ``exit`` with a code), by an ``error``, by the ``time`` limit, since all ranks wait for each other (``stuck``), with
-    ``others`` of its ranks, or without a word (``lost``). `text` and `place` are of the error, `known`: it says
+    ``others`` of its ranks, or without a word (``lost``). `text` and `place` are of the error, `about_npu`: it says
     something about the NPU; `unjudged`: the fake lacks what the program uses. `lines` are those that the program
     reached, by file. `standing` is where the main thread of this `rank`, one of `world`, was. `made_up` is what
     synthetic data replaced."""
@@ -47,7 +47,7 @@ class Ended(msgspec.Struct):
     steps: int = 0
     text: str = ""
     place: str = ""
-    known: bool = False
+    about_npu: bool = False
     torch: str = ""
     lines: dict[str, list[int]] = {}
     rank: int = 0

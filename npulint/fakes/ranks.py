@@ -114,7 +114,7 @@ def _end(record: str, processes: Sequence[Program], why: str) -> None:
 
 def parts(record: str) -> list[Part]:
     """What the processes left, by rank."""
-    found = []
+    left = []
     for folder, _, here in _states(record):
         called = _called(os.path.join(folder, CALLED))
         ended = _ended(folder)
@@ -122,8 +122,8 @@ def parts(record: str) -> list[Part]:
             rank = called[0].rank if called else 0
             ended = Ended("lost", rank=rank)
         if ended is not None:
-            found.append(Part(folder, ended, called))
-    return sorted(found, key=lambda part: (part.ended.rank, part.folder))
+            left.append(Part(folder, ended, called))
+    return sorted(left, key=lambda part: (part.ended.rank, part.folder))
 
 
 def _ended(folder: str) -> Ended | None:

@@ -62,21 +62,21 @@ class Scratch(msgspec.Struct):
     def _beside(self, source: str, target: str, lang: str) -> None:
         """Link or copy the entries of a folder above the working folder, but for what is there."""
         with os.scandir(source) as listed:
-            entries = sorted(listed, key=lambda one: one.name)
+            entries = sorted(listed, key=lambda entry: entry.name)
         rooted = any(os.path.lexists(os.path.join(self.top, name)) for name in _ROOTS)
-        for one in entries if len(entries) < _BESIDE else ():
-            place = os.path.join(target, one.name)
+        for entry in entries if len(entries) < _BESIDE else ():
+            place = os.path.join(target, entry.name)
             if os.path.lexists(place):
                 continue
-            if rooted and _is_small(one):
-                self._entry(one, place, lang)
-            elif one.name not in _LEFT_OUT:
-                os.symlink(os.path.realpath(one.path), place)
+            if rooted and _is_small(entry):
+                self._entry(entry, place, lang)
+            elif entry.name not in _LEFT_OUT:
+                os.symlink(os.path.realpath(entry.path), place)
 
     def _folder(self, source: str, target: str, lang: str) -> None:
         os.makedirs(target, exist_ok=True)
         with os.scandir(source) as listed:
-            entries = sorted(listed, key=lambda one: one.name)
+            entries = sorted(listed, key=lambda entry: entry.name)
         self.entries += len(entries)
         if self.entries > _MOST:
             raise NpulintError(say(lang, "try.too-many", path=self.original, most=_MOST))
@@ -121,9 +121,9 @@ def _top(folder: str) -> str:
     above = [folder]
     while len(above) <= _DEEPEST and os.path.dirname(os.path.dirname(above[-1])) != os.path.dirname(above[-1]):
         above.append(os.path.dirname(above[-1]))  # never the root of all files
-    for one in above:
-        if any(os.path.lexists(os.path.join(one, name)) for name in _ROOTS):
-            return one
+    for candidate in above:
+        if any(os.path.lexists(os.path.join(candidate, name)) for name in _ROOTS):
+            return candidate
     return above[min(_UP, len(above) - 1)]
 
 

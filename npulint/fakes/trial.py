@@ -70,7 +70,7 @@ def _link(path: str, place: str) -> None:
 def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as listed:
-            return sorted(listed, key=lambda one: one.name)
+            return sorted(listed, key=lambda entry: entry.name)
     except OSError:
         return []
 
@@ -166,11 +166,11 @@ def _code(trial: Trial, processes: Supervised, work: str, record: str, launched:
 
 
 def _variables(trial: Trial, base: str) -> dict[str, str]:
-    found = {**environment("torch"), **_VARIABLES, DEVICES: str(max(trial.devices, trial.order.ranks))}
-    found["PYTHONPATH"] = os.pathsep.join((GUARDS, found["PYTHONPATH"]))
+    variables = {**environment("torch"), **_VARIABLES, DEVICES: str(max(trial.devices, trial.order.ranks))}
+    variables["PYTHONPATH"] = os.pathsep.join((GUARDS, variables["PYTHONPATH"]))
     temporary = os.path.join(base, "tmp")
-    found |= {"TMPDIR": temporary, "TORCHINDUCTOR_CACHE_DIR": temporary, "HOME": os.path.join(base, "home")}
-    return {**found, RELEASE: trial.release} if trial.release else found
+    variables |= {"TMPDIR": temporary, "TORCHINDUCTOR_CACHE_DIR": temporary, "HOME": os.path.join(base, "home")}
+    return {**variables, RELEASE: trial.release} if trial.release else variables
 
 
 def _outcome(record: str, scratch: Scratch, code: int, trial: Trial) -> Outcome:

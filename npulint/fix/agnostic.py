@@ -46,16 +46,16 @@ class AgnosticPlanner:
         plan = self._planned(change, text_of)
         neutral = neutral and all(step.verb not in _TAKING_AWAY for step in change.steps)
         helper = self._spelling.helper if self._spelling is not None else None
-        found = Plan()
+        united = Plan()
         for path in dict.fromkeys([*(e.path for e in plan.edits), *(r.path for r in plan.imports)]):
             edits = tuple(edit for edit in plan.edits if edit.path == path)
             part = Plan(edits, tuple(request for request in plan.imports if request.path == path))
             part = self._respelled(part, text_of(path), neutral, change.applicability == "safe")
             part = _beside(part, path, helper) if helper is not None else part
-            found = Plan((*found.edits, *part.edits), (*found.imports, *part.imports))
+            united = Plan((*united.edits, *part.edits), (*united.imports, *part.imports))
         if helper is not None:
-            found = msgspec.structs.replace(found, edits=(*found.edits, *_created(helper, found, text_of)))
-        return found
+            united = msgspec.structs.replace(united, edits=(*united.edits, *_created(helper, united, text_of)))
+        return united
 
     def _respelled(self, plan: Plan, text: Text, neutral: bool, safe: bool) -> Plan:
         if text.new:  # a launcher or an image for the NPU, beside those for GPUs
@@ -99,7 +99,7 @@ def _on_npu_only(plan: Plan, text: Text, spelling: Spelling) -> Plan:
     if mentions_npu(_WITHOUT_SWITCH.sub("", edit.text) for edit in edits):
         raise FixRefused("npu-only")
     needed = dict.fromkeys(statement for edit in edits for statement in spelling.imports(edit.text))
-    return Plan(edits, tuple(ImportRequest(text.path, one, "torch") for one in needed))
+    return Plan(edits, tuple(ImportRequest(text.path, statement, "torch") for statement in needed))
 
 
 def _beside(plan: Plan, path: str, helper: HelperModule) -> Plan:

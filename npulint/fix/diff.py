@@ -49,10 +49,10 @@ def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterable[bytes]:
                 yield from (_line(b"+", line) for line in second[j1:j2])
 
 
-def _common_prefix(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+def _common_prefix(lines: Sequence[bytes], other: Sequence[bytes]) -> int:
     """The number of common leading lines."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (first, second) in pairs if first != second), min(len(one), len(other)))
+    pairs = enumerate(zip(lines, other, strict=False))
+    return next((at for at, (first, second) in pairs if first != second), min(len(lines), len(other)))
 
 
 def _range(start: int, count: int) -> bytes:

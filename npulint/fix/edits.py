@@ -19,7 +19,7 @@ from npulint.judge.findings import SEVERITIES, Edit, Finding, FixEdit
 def closed_up(text: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:
     """The edits of a text, where deletions of adjacent lines also delete surplus blank lines after them. (Deletions of
     single lines have been handled already.)"""
-    found = list(edits)
+    closed = list(edits)
     lines = text.split("\n")
     for run in _runs(edits):
         last = run[-1]
@@ -28,14 +28,14 @@ def closed_up(text: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:
         free = all(edit in run or not last.span.end_line <= edit.span.line <= end for edit in edits)
         if count and free and end <= len(lines):
             span = Span(last.span.line, last.span.column, end, 1)
-            found[found.index(last)] = Edit(last.path, span, "")
-    return tuple(found)
+            closed[closed.index(last)] = Edit(last.path, span, "")
+    return tuple(closed)
 
 
 def _runs(edits: Iterable[Edit]) -> list[list[Edit]]:
     """Groups of adjacent whole-line deletions."""
     runs: list[list[Edit]] = []
-    for edit in sorted((one for one in edits if _takes_lines(one)), key=lambda one: one.span):
+    for edit in sorted((edit for edit in edits if _takes_lines(edit)), key=lambda edit: edit.span):
         if runs and runs[-1][-1].span.end_line == edit.span.line:
             runs[-1].append(edit)
         else:
@@ -96,9 +96,9 @@ def coherent(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """The edits of one fix, deduplicated and sorted. Raises `FixRefused` (``overlap``) when two of them conflict."""
     unique = tuple(dict.fromkeys(edits))
     ordered = sorted(unique, key=lambda edit: (edit.path, edit.span))
-    for one, other in pairwise(ordered):
-        conflict = _overlap(one, other) or (_same_range(one, other) and not _insertion(one))
-        if one.path == other.path and conflict:
+    for first, other in pairwise(ordered):
+        conflict = _overlap(first, other) or (_same_range(first, other) and not _insertion(first))
+        if first.path == other.path and conflict:
             raise FixRefused("overlap")
     return unique
 
@@ -142,10 +142,10 @@ class CompatibleFixes:
     def edits(self) -> dict[str, tuple[Edit, ...]]:
         """All edits by file; at the same place imports come first."""
         paths = sorted({*self._added, *self._imports})
-        found = {
+        by_path = {
             path: (*self._imports.get(path, ()), *(edit for _, _, edit in self._added.get(path, ()))) for path in paths
         }
-        return {path: closed_up(self._text_of(path).text, edits) for path, edits in found.items() if edits}
+        return {path: closed_up(self._text_of(path).text, edits) for path, edits in by_path.items() if edits}
 
     def _shared(self, edit: Edit) -> bool:
         """Whether another fix has the same edit. Insertions within a line are never shared: two closing brackets at one
@@ -160,14 +160,14 @@ class CompatibleFixes:
     def _repeats(self, edit: Edit, code: str) -> bool:
         """Whether the fix of another check inserts one of these lines at another place of the file. The next pass shows
         whether it is needed twice."""
-        known = (self._statements.get((edit.path, line), (code, edit.span)) for line in _new_lines(edit))
-        return any(other != code and place != edit.span for other, place in known)
+        insertions = (self._statements.get((edit.path, line), (code, edit.span)) for line in _new_lines(edit))
+        return any(other != code and place != edit.span for other, place in insertions)
 
     def _near(self, edit: Edit) -> list[tuple[Span, int, Edit]]:
         """The added edits that may overlap this one; they do not overlap each other, so both ends are sorted."""
         taken = self._added.get(edit.path, [])
         start, end = _start(edit), _end(edit)
-        first = bisect_left(taken, start, key=lambda one: (one[0].line, one[0].column))
+        first = bisect_left(taken, start, key=lambda neighbour: (neighbour[0].line, neighbour[0].column))
         while first and _end(taken[first - 1][2]) >= start:
             first -= 1
         last = first
@@ -180,13 +180,13 @@ class CompatibleFixes:
         united: dict[str, tuple[Edit, ...]] = {}
         for path in dict.fromkeys(request.path for request in proposal.plan.imports):
             fresh = [request for request in proposal.plan.imports if request.path == path]
-            known = self._requests.get(path, {})
-            if all(request in known for request in fresh):
+            requested = self._requests.get(path, {})
+            if all(request in requested for request in fresh):
                 continue
             text = self._text_of(path)
             alone = self._merge_imports(text, fresh)
             try:
-                edits = self._merge_imports(text, list(dict.fromkeys((*known, *fresh)))) if known else alone
+                edits = self._merge_imports(text, list(dict.fromkeys((*requested, *fresh)))) if requested else alone
             except FixRefused:
                 return None
             if any(_crosses(other, edits) for _, _, other in self._added.get(path, ())):
@@ -227,4 +227,7 @@ def _same_range(edit: Edit, other: Edit) -> bool:
 
 def _crosses(edit: Edit, imports: Sequence[Edit]) -> bool:
     """Whether an edit changes text that import edits change; insertions at the same place do not conflict."""
-    return any(_overlap(one, edit) or (_same_range(one, edit) and not _insertion(one)) for one in imports)
+    return any(
+        _overlap(import_edit, edit) or (_same_range(import_edit, edit) and not _insertion(import_edit))
+        for import_edit in imports
+    )

@@ -74,7 +74,7 @@ def proposals(
 ) -> tuple[list[Proposal], list[RefusedFix]]:
     """The proposals of findings in order of application, and the refused ones. Equal proposals of one check are
     merged."""
-    found: list[Proposal] = []
+    proposed: list[Proposal] = []
     denied: list[RefusedFix] = []
     seen: set[tuple[object, ...]] = set()
 
@@ -102,8 +102,8 @@ def proposals(
                 denied.append(RefusedFix(finding, path, place, change, refused.reason, refused.detail, elsewhere))
                 continue
             if plan.edits or plan.imports:
-                found.append(Proposal(finding, applicability, path, place, change, plan))
-    return sorted(found, key=Proposal.order), denied
+                proposed.append(Proposal(finding, applicability, path, place, change, plan))
+    return sorted(proposed, key=Proposal.order), denied
 
 
 def made(proposed: Sequence[Proposal], documents: Documents, merge_imports: ImportMerger) -> PassResult:
@@ -137,8 +137,8 @@ def _permitted(finding: Finding, unsafe: bool) -> list[tuple[FixEdit | None, tup
     allowed = ("safe", "unsafe") if unsafe else ("safe",)
     if finding.fix.changes:
         return [(change, (), change.applicability) for change in finding.fix.changes if change.applicability in allowed]
-    known = finding.fix.edits and finding.fix.applicability in allowed
-    return [(None, finding.fix.edits, finding.fix.applicability)] if known else []
+    permitted = finding.fix.edits and finding.fix.applicability in allowed
+    return [(None, finding.fix.edits, finding.fix.applicability)] if permitted else []
 
 
 def _key(step: object) -> bytes:

@@ -185,8 +185,8 @@ class FixWorkspace:
         return os.path.join(self._folder, path.replace("/", os.sep))
 
     def _lines(self, path: str) -> list[int]:
-        known = self._origins.get(path)
-        return known or list(range(1, self.document(path).text.text.count("\n") + 2))
+        origins = self._origins.get(path)
+        return origins or list(range(1, self.document(path).text.text.count("\n") + 2))
 
 
 def _within(root: str, path: str) -> bool:

@@ -84,14 +84,14 @@ def helper_module(
     """The helper module for a project with these Python `texts` by path, `programs` (files by entry script) and `paths`
     of all files; None if there is no place for it. `accelerator`: the code uses ``torch.accelerator``."""
     ported = {path: text for path, text in texts.items() if _NAMES_CUDA.search(text) and _USES_TORCH.search(text)}
-    known = [_folder(path) for path in texts if path.rpartition("/")[2] == f"{HELPER}.py"]
+    homes = [_folder(path) for path in texts if path.rpartition("/")[2] == f"{HELPER}.py"]
     package = ""
-    if len(known) == 1:
-        package = _package(f"{known[0]}/{HELPER}.py", texts).rpartition("/")[2] if known[0] else ""
-    elif not known:
-        known, package = _place(ported, texts, list(programs), paths)
+    if len(homes) == 1:
+        package = _package(f"{homes[0]}/{HELPER}.py", texts).rpartition("/")[2] if homes[0] else ""
+    elif not homes:
+        homes, package = _place(ported, texts, list(programs), paths)
     needing = [entry for entry, some in programs.items() if not ported.keys().isdisjoint(some)]
-    folders = known or sorted({_folder(entry) for entry in needing})
+    folders = homes or sorted({_folder(entry) for entry in needing})
     if not 0 < len(folders) <= _COPIES:
         return None
     reached: dict[str, tuple[str, ...]] = {}
@@ -100,7 +100,7 @@ def helper_module(
     of_amp = not accelerator and any(_AMP.search(text) for text in texts.values())
     choice = _OF_ACCELERATOR if accelerator else _OF_HELPER
     text = _HEAD + choice + _REST + (_LINES_OF_AMP if of_amp else "") + _FUNCTIONS
-    alone = _alone(needing, known[0], texts) if package and len(known) == 1 else ()
+    alone = _alone(needing, homes[0], texts) if package and len(homes) == 1 else ()
     return HelperModule(".".join(filter(None, (package, HELPER))), text, tuple(folders), reached, alone)
 
 

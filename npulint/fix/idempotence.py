@@ -54,11 +54,11 @@ def _count(
 ) -> int:
     """The number of proposals with the same check and steps in a range."""
     equal = [
-        one
-        for one in proposed
-        if one.check_in_file == check_in_file and one.change is not None and _steps(one.change) == steps
+        proposal
+        for proposal in proposed
+        if proposal.check_in_file == check_in_file and proposal.change is not None and _steps(proposal.change) == steps
     ]
-    places = [workspace.document(one.path).stretch(one.place) for one in equal]
+    places = [workspace.document(proposal.path).stretch(proposal.place) for proposal in equal]
     return sum(start <= first and last <= end for first, last in places)
 
 

@@ -222,13 +222,13 @@ def _yaml_events(text: str) -> list[str]:
 
 
 def _shell_tokens(text: str) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
     for token in Lexer(text, remember=False).tokens():
         if isinstance(token, Word):
-            found.append(text[token.start : token.end])
-        elif isinstance(token, ShellOperator) and not (token.text == "\n" and found[-1:] in ([], ["\n"])):
-            found.append(token.text)
-    return found if found[-1:] != ["\n"] else found[:-1]
+            texts.append(text[token.start : token.end])
+        elif isinstance(token, ShellOperator) and not (token.text == "\n" and texts[-1:] in ([], ["\n"])):
+            texts.append(token.text)
+    return texts if texts[-1:] != ["\n"] else texts[:-1]
 
 
 # Suppression comments for all findings of a run, as file changes; `npulint.fix.write` writes the files.
@@ -267,7 +267,7 @@ def add_ignores(findings: Iterable[Finding], named: Sequence[str]) -> AddedIgnor
 def _root(path: str, named: Sequence[str]) -> str:
     """The folder that the file must lie in: the named path, or that of the named file; empty if none is above it."""
     place = os.path.abspath(local(path))
-    folders = {os.path.abspath(one) for one in named}
+    folders = {os.path.abspath(named_path) for named_path in named}
     if place in folders:
         return os.path.dirname(place)
     return max((folder for folder in folders if place.startswith(os.path.join(folder, ""))), key=len, default="")
@@ -282,7 +282,8 @@ def _changed(path: str, findings: Sequence[Finding], root: str) -> tuple[FileCha
         return None, list(findings)
     style = style_of(path, before[:200])
     after, left = before, list[Finding]()
-    for finding in sorted(findings, key=lambda one: (-one.span.line, one.code)):  # lines above keep their numbers
+    from_below = sorted(findings, key=lambda finding: (-finding.span.line, finding.code))
+    for finding in from_below:  # lines above keep their numbers
         commented = _with_comment(path, finding, after, style)
         if commented is None:
             left.append(finding)

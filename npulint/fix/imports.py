@@ -18,11 +18,11 @@ _LIMIT = 120  # columns of a line that is not broken
 class _ParsedImport:
     """A requested import: the statement, the name it binds, and the target of that name."""
 
-    def __init__(self, one: ImportRequest) -> None:
-        body = parsed(one.statement).body
+    def __init__(self, request: ImportRequest) -> None:
+        body = parsed(request.statement).body
         if len(body) != 1 or not isinstance(body[0], ast.Import | ast.ImportFrom) or len(body[0].names) != 1:
             raise FixRefused("template")
-        self.after = one.after
+        self.after = request.after
         self.statement = body[0]
         self.alias = body[0].names[0]
         self.module = (body[0].module or "") if isinstance(body[0], ast.ImportFrom) else ""
@@ -44,12 +44,12 @@ def merged_imports(text: Text, requests: Sequence[ImportRequest]) -> tuple[Edit,
             if not import_request.first and import_request.statement not in leading
         ]
         return (*put_first(tree, leading), *merged_imports(text, others))
-    known = _Known(tree.module)
+    existing = _Known(tree.module)
     missing: list[_ParsedImport] = []
     for request in map(_ParsedImport, dict.fromkeys(requests)):
-        if known.has(request):
+        if existing.has(request):
             continue
-        if any(not _same_target(one, request.target) for one in known.targets.get(request.bound, set())):
+        if any(not _same_target(target, request.target) for target in existing.targets.get(request.bound, set())):
             raise FixRefused("name-taken")
         same_name = [parsed_import for parsed_import in missing if parsed_import.bound == request.bound]
         if any(parsed_import.target != request.target for parsed_import in same_name):
@@ -71,7 +71,7 @@ class _Known:
         self._sure: set[tuple[str, str]] = set()
         self._stars: set[str] = set()
         self._loaded: set[str] = set()
-        waiting: list[tuple[ast.AST, bool]] = [(one, True) for one in module.body]
+        waiting: list[tuple[ast.AST, bool]] = [(statement, True) for statement in module.body]
         while waiting:
             node, sure = waiting.pop()
             if isinstance(node, ast.Import | ast.ImportFrom):
@@ -100,16 +100,18 @@ class _Known:
         if request.module and not request.alias.asname and any(_gives(star, request) for star in self._stars):
             return True
         if isinstance(request.statement, ast.Import) and not request.alias.asname and "." in request.alias.name:
-            return any(one == request.alias.name or one.startswith(f"{request.alias.name}.") for one in self._loaded)
+            return any(
+                loaded == request.alias.name or loaded.startswith(f"{request.alias.name}.") for loaded in self._loaded
+            )
         return any(name == request.bound and _same_target(target, request.target) for name, target in self._sure)
 
 
-def _same_target(one: str, other: str) -> bool:
+def _same_target(target: str, other: str) -> bool:
     """Whether two dotted names are the same object; npu_bridge exports the same name from several modules."""
-    if one == other:
+    if target == other:
         return True
-    adapter = one.startswith("npu_bridge.") and other.startswith("npu_bridge.")
-    return adapter and one.rpartition(".")[2] == other.rpartition(".")[2]
+    adapter = target.startswith("npu_bridge.") and other.startswith("npu_bridge.")
+    return adapter and target.rpartition(".")[2] == other.rpartition(".")[2]
 
 
 def _gives(star: str, request: _ParsedImport) -> bool:

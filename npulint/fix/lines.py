@@ -27,7 +27,7 @@ def without_entry(path: str, line: int, start: int, lines: list[str]) -> Edit:
         raise FixRefused("joined")
     if not line:
         raise FixRefused("joined")
-    following = next((one for one in lines[line + 1 :] if one.strip()), "")
+    following = next((text for text in lines[line + 1 :] if text.strip()), "")
     if len(following) - len(following.lstrip(" ")) > len(entry["indent"]):
         raise FixRefused("joined")
     if line + 1 < len(lines):

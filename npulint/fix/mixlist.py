@@ -157,8 +157,15 @@ def _named(tree: Tree, span: Span) -> list[Edit]:
         return [_argument(tree, node, f"{_OPTION}={value}")]
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         raise FixRefused("place")
-    same = [one for _, _, one in tree.nodes if isinstance(one, ast.Assign) and ast.dump(one) == ast.dump(node)]
-    return [_statement(tree, one, _target(tree, one.targets[0]), _spelt(tree, one.value, value)) for one in same]
+    same = [
+        assignment
+        for _, _, assignment in tree.nodes
+        if isinstance(assignment, ast.Assign) and ast.dump(assignment) == ast.dump(node)
+    ]
+    return [
+        _statement(tree, assignment, _target(tree, assignment.targets[0]), _spelt(tree, assignment.value, value))
+        for assignment in same
+    ]
 
 
 def _argument(tree: Tree, node: ast.keyword, argument: str) -> Edit:

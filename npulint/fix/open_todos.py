@@ -18,15 +18,15 @@ def kept_open(first: Sequence[Finding], last: Sequence[Finding], fixed: Iterable
     same subject in the same program that it takes the place of: one of those reported before (`first`) that no fix was
     made for."""
     solved = {(fix.code, fix.path) for fix in fixed}
-    before = {(one.code, one.path) for one in first}
-    remaining = {(one.code, one.path) for one in last}
+    before = {(finding.code, finding.path) for finding in first}
+    remaining = {(finding.code, finding.path) for finding in last}
     wanted: dict[_Key, str] = {}
     for finding in first:
         if (finding.code, finding.path) in solved or (finding.code, finding.path) in remaining:
             continue
         for key in _keys(finding):
             wanted[key] = max(finding.severity, wanted.get(key, finding.severity), key=SEVERITIES.index)
-    return [one if (one.code, one.path) in before else _raised(one, wanted) for one in last]
+    return [finding if (finding.code, finding.path) in before else _raised(finding, wanted) for finding in last]
 
 
 def _keys(finding: Finding) -> list[_Key]:

@@ -35,10 +35,10 @@ def planned(change: FixEdit, text_of: Texts) -> Plan:
 
 def _together(steps: Sequence[FixStep]) -> list[list[FixStep]]:
     """The steps by file, because steps about one call depend on each other; those over several files separately."""
-    found: dict[object, list[FixStep]] = {}
+    groups: dict[object, list[FixStep]] = {}
     for number, step in enumerate(steps):
-        found.setdefault(number if step.verb in _ACROSS else step.path, []).append(step)
-    return list(found.values())
+        groups.setdefault(number if step.verb in _ACROSS else step.path, []).append(step)
+    return list(groups.values())
 
 
 def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
@@ -58,8 +58,8 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
 
         plans = [shell.plan(step, text) for step in steps]
         return Plan(
-            tuple(edit for one in plans for edit in one.edits),
-            tuple(request for one in plans for request in one.imports),
+            tuple(edit for plan in plans for edit in plan.edits),
+            tuple(request for plan in plans for request in plan.imports),
         )
     if text.kind in ("dependency", "dockerfile", "configuration", "data"):
         from npulint.fix import lines
@@ -69,7 +69,7 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
         from npulint.fix import mixlist
 
         plans = [mixlist.plan(step, text, text_of) for step in steps]
-        return Plan(tuple(edit for one in plans for edit in one.edits))
+        return Plan(tuple(edit for plan in plans for edit in plan.edits))
     raise FixRefused("notebook" if text.kind == "notebook" else "kind")
 
 
@@ -94,11 +94,11 @@ def _over_files(step: FixStep, text: Text, text_of: Texts) -> Plan:
 
 def _joined(edits: Sequence[Edit]) -> list[Edit]:
     """The edits with whole-line insertions at one place merged, in the order of the steps."""
-    found: dict[object, Edit] = {}
+    joined: dict[object, Edit] = {}
     for edit in dict.fromkeys(edits):
         empty = (edit.span.line, edit.span.column) == (edit.span.end_line, edit.span.end_column)
-        whole = empty and (edit.text.startswith("\n") or edit.text.endswith("\n"))
-        key: object = (edit.path, edit.span) if whole else edit
-        known = found.get(key)
-        found[key] = edit if known is None else Edit(edit.path, edit.span, known.text + edit.text)
-    return list(found.values())
+        in_lines = empty and (edit.text.startswith("\n") or edit.text.endswith("\n"))
+        key: object = (edit.path, edit.span) if in_lines else edit
+        earlier = joined.get(key)
+        joined[key] = edit if earlier is None else Edit(edit.path, edit.span, earlier.text + edit.text)
+    return list(joined.values())

@@ -26,12 +26,12 @@ def without(script: Script, first: int, last: int) -> list[Edit]:
     """The edits that delete the words from `first` to `last`: only an assignment if there are others, else the whole
     command. Raises `FixRefused` where surrounding commands depend on it."""
     word, statement = script.tokens[first], script.statement(first)
-    if not isinstance(word, Word) or not any(one is word for one in statement.words):
+    if not isinstance(word, Word) or not any(candidate is word for candidate in statement.words):
         raise FixRefused("shell")  # the target of a redirection
     if first != last or (word.to is None and word is not statement.words[0] and word.literal not in DECLARES):
         return _argument(script, statement, first, last)
     leading = statement.words[: statement.leading]
-    if any(one is word for one in leading):
+    if any(candidate is word for candidate in leading):
         return _leading(script, statement, word)
     if word.to is None:
         return [_command(script, statement)]
@@ -44,14 +44,18 @@ def _leading(script: Script, statement: Statement, word: Word) -> list[Edit]:
         return [_command(script, statement)]
     if word is words[-1]:
         return [script.edit(words[-2].end, word.end, "")]
-    following = words[[one is word for one in words].index(True) + 1]
+    following = words[[candidate is word for candidate in words].index(True) + 1]
     return [script.edit(word.start, following.start, "")]
 
 
 def _declared(script: Script, statement: Statement, word: Word) -> list[Edit]:
     """Delete a word after ``export``, or one that ``env`` and ``mpirun -x`` pass on."""
     if statement.head in DECLARES:
-        others = [one for one in statement.words[statement.leading + 1 :] if not (one.literal or "").startswith("-")]
+        others = [
+            declared
+            for declared in statement.words[statement.leading + 1 :]
+            if not (declared.literal or "").startswith("-")
+        ]
         if len(others) == 1 and not statement.leading:
             return [_command(script, statement)]
     return [_removal_word(script, word)]
@@ -71,7 +75,7 @@ def _literal(script: Script, number: int) -> str:
 def _argument(script: Script, statement: Statement, first: int, last: int) -> list[Edit]:
     """Delete a name after ``export`` with its assignment, an option with its value, or ``group.name=value``."""
     word, end = script.tokens[first], script.tokens[last]
-    if not isinstance(word, Word) or not any(one is end for one in statement.words):
+    if not isinstance(word, Word) or not any(candidate is end for candidate in statement.words):
         raise FixRefused("shell")
     if statement.head in DECLARES and first == last:
         return [*_declared(script, statement, word), *_assigned(script, word.literal or "")]
@@ -280,14 +284,14 @@ def _replaced(script: Script, first: int, last: int, template: str) -> Edit:
 def _dropped(script: Script, number: int, name: str) -> list[Edit]:
     """Remove an option without value from a command, with any number of dashes."""
     statement = script.statement(number)
-    found = [
+    numbers = [
         script.word_number(word)
         for word in statement.words
         if (word.literal or "").startswith("-") and (word.literal or "").lstrip("-").replace("-", "_") == name
     ]
-    if not found:
+    if not numbers:
         raise FixRefused("place")
-    return [script.edit(*script.gap(one, one), "") for one in found]
+    return [script.edit(*script.gap(position, position), "") for position in numbers]
 
 
 def _exported(script: Script, number: int) -> Edit:
@@ -302,7 +306,7 @@ def _inserted(script: Script, number: int, text: str, where: str) -> Edit:
     """Insert lines above or below the command at a place, equally indented, or (``imports``) above the first
     command."""
     if where == "imports":
-        first = next(one for one, token in enumerate(script.tokens) if isinstance(token, Word))
+        first = next(position for position, token in enumerate(script.tokens) if isinstance(token, Word))
         top = _above_comment(script.text, script.line_start(script.start(first)))
         return script.edit(top, top, text + "\n")
     statement = script.statement(number)
@@ -337,7 +341,7 @@ def _chain(script: Script, statement: Statement) -> int:
     line = script.line_start(script.start(number))
     while number > 0 and script.start(number - 1) >= line:
         number -= 1
-    before = [script.written(one) for one in range(number, statement.first)]
+    before = [script.written(position) for position in range(number, statement.first)]
     above = script.statement(number).before
     if not _PASSED.isdisjoint(before) or above in JOINTS or not script.begins_line(script.start(number)):
         raise FixRefused("joined")

@@ -42,7 +42,7 @@ def _launcher(text: Text, added: str, processes: str | None) -> str:
     from npulint.read.shell.tokens import Word
 
     script = Script(text.text, text.path)
-    first = next((one for one, token in enumerate(script.tokens) if isinstance(token, Word)), None)
+    first = next((position for position, token in enumerate(script.tokens) if isinstance(token, Word)), None)
     if first is None:
         raise FixRefused("place")
     top = script.line_start(script.start(first))

@@ -67,7 +67,7 @@ class SourceDocument:
         """The bytes after non-overlapping edits; insertions at one place keep their order. Inserted lines get the line
         end of the line before. Replacing a line end by itself makes it LF. Raises `FixRefused`: ``encoding`` if the new
         text cannot be encoded, ``place`` if an edit is outside of the text or overlaps another."""
-        placed = sorted(((*self._range(edit.span), edit) for edit in edits), key=lambda one: one[:2])
+        placed = sorted(((*self._range(edit.span), edit) for edit in edits), key=lambda placed_edit: placed_edit[:2])
         if any(behind[0] < before[1] for before, behind in pairwise(placed)):
             raise FixRefused("place")
         if any(edit.text and not _writable(edit.text) for edit in edits):
@@ -99,13 +99,13 @@ class SourceDocument:
         """The byte offsets of ascending text offsets."""
         if self._encoding.startswith(_SHIFTING):
             raise FixRefused("encoding")
-        found: dict[int, int] = {}
+        offsets: dict[int, int] = {}
         done, at = 0, self._start
         for place in places:
             at += len(self._raw[done:place].encode(self._encoding))
-            found[place], done = at, place
-        whole = at + len(self._raw[done:].encode(self._encoding))
-        return found if whole == len(self.data) else self._counted(frozenset(places))
+            offsets[place], done = at, place
+        length = at + len(self._raw[done:].encode(self._encoding))
+        return offsets if length == len(self.data) else self._counted(frozenset(places))
 
     def _counted(self, places: frozenset[int]) -> dict[int, int]:
         """As `_offsets`, for encodings where characters have several byte sequences."""
@@ -150,7 +150,7 @@ def edited_text(text: str, edits: Sequence[Edit]) -> str:
             (starts[e.span.line - 1] + e.span.column - 1, starts[e.span.end_line - 1] + e.span.end_column - 1, e.text)
             for e in edits
         ),
-        key=lambda one: one[:2],
+        key=lambda placed_edit: placed_edit[:2],
     )
     pieces, done = [], 0
     for start, end, new in places:

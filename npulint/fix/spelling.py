@@ -29,8 +29,8 @@ class Spelling(msgspec.Struct, frozen=True):
     @property
     def backend(self) -> str:
         """The expression for the backend of process groups (``hccl``, ``nccl``)."""
-        known = "torch.distributed.get_default_backend_for_device(torch.accelerator.current_accelerator())"
-        return "BACKEND" if self.helper else known
+        expression = "torch.distributed.get_default_backend_for_device(torch.accelerator.current_accelerator())"
+        return "BACKEND" if self.helper else expression
 
     def name(self, canonical: str) -> tuple[str, bool]:
         """What is written for a name in ``torch.npu``, and whether the type becomes the first argument."""

@@ -68,28 +68,28 @@ def _same_keys(before: list[str], after: list[str], deletes: bool) -> bool:
     if not deletes:
         return before == after
     gone = set(before) - set(after)
-    emptied = {key for key in after if key not in before and any(one.startswith(f"{key}.") for one in gone)}
+    emptied = {key for key in after if key not in before and any(removed.startswith(f"{key}.") for removed in gone)}
     return [key for key in before if key not in gone] == [key for key in after if key not in emptied]
 
 
 def stretches(text: str, edits: Sequence[Edit]) -> list[Stretch]:
     """The ranges changed by edits, in order."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    found, moved = [], 0
+    changed, moved = [], 0
     for edit in sorted(edits, key=lambda edit: edit.span):
         start = starts[edit.span.line - 1] + edit.span.column - 1
         end = starts[edit.span.end_line - 1] + edit.span.end_column - 1
-        found.append((start, end, start + moved, start + moved + len(edit.text)))
+        changed.append((start, end, start + moved, start + moved + len(edit.text)))
         moved += len(edit.text) - (end - start)
-    return found
+    return changed
 
 
 def carried(changed: Sequence[Stretch], start: int, end: int) -> tuple[int, int]:
     """The range of old offsets after edits, including insertions at its ends."""
     none = (0, 0, 0, 0)
-    before = next((one for one in reversed(changed) if one[1] < start), none)
-    at = next((one for one in changed if one[1] >= start), none)
-    last = next((one for one in reversed(changed) if one[0] <= end), none)
+    before = next((stretch for stretch in reversed(changed) if stretch[1] < start), none)
+    at = next((stretch for stretch in changed if stretch[1] >= start), none)
+    last = next((stretch for stretch in reversed(changed) if stretch[0] <= end), none)
     begin = at[2] if at is not none and at[0] <= start else start + before[3] - before[1]
     return begin, last[3] + max(0, end - last[1])
 

@@ -250,8 +250,8 @@ def _groups(files: Sequence[FileChange], fixed: Sequence[Fixed]) -> list[list[Fi
         return path
 
     for fix in fixed:
-        for one, other in pairwise(path for path in fix.paths if path in leader):
-            leader[find(other)] = find(one)
+        for first, other in pairwise(path for path in fix.paths if path in leader):
+            leader[find(other)] = find(first)
     groups: dict[str, list[FileChange]] = {}
     for file in sorted(files, key=lambda file: not file.new):
         groups.setdefault(find(file.path), []).append(file)

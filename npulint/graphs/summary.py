@@ -17,7 +17,7 @@ _COUNTED = {"tensorflow": _PLACES, "torch": _VERDICTS, "onnx": _PARSED}
 def summarise_graph(program: Program) -> GraphSummary:
     """The summary of a graph program, from its fact ``graph``."""
     framework, form = program.fact.framework, program.fact.graph or ""
-    facts = [one for one in program.index.of_kind("graph") if isinstance(one, WholeGraph)]
+    facts = [whole_graph for whole_graph in program.index.of_kind("graph") if isinstance(whole_graph, WholeGraph)]
     fact = next((whole_graph for whole_graph in facts if whole_graph.path == program.entry), None)
     if fact is None:
         return GraphSummary(program.entry, form, framework)

@@ -27,8 +27,8 @@ class LinterFindings(msgspec.Struct, frozen=True):
     def of(self, path: str, wanted: Collection[str] = ()) -> list[Finding]:
         """The findings to show in one file, in its order; those of the checks `wanted`, by name, whatever their
         severity."""
-        found = self.by_path.get(os.path.realpath(path), ())
-        return [finding for finding in found if RANK[finding.severity] >= RANK[self.lowest] or finding.name in wanted]
+        of_file = self.by_path.get(os.path.realpath(path), ())
+        return [finding for finding in of_file if RANK[finding.severity] >= RANK[self.lowest] or finding.name in wanted]
 
 
 def check_files(paths: Sequence[str], environ: Mapping[str, str]) -> LinterFindings:
@@ -56,10 +56,10 @@ def message_of(finding: Finding) -> str:
 
 
 def _found(settings: Settings) -> LinterFindings:
-    found: dict[str, list[Finding]] = {}
-    for finding in sorted(run(settings).findings, key=lambda one: one.span):
-        found.setdefault(os.path.realpath(finding.path), []).append(finding)
-    return LinterFindings(found, lowest=settings.shown_from("text"))
+    by_path: dict[str, list[Finding]] = {}
+    for finding in sorted(run(settings).findings, key=lambda finding: finding.span):
+        by_path.setdefault(os.path.realpath(finding.path), []).append(finding)
+    return LinterFindings(by_path, lowest=settings.shown_from("text"))
 
 
 def _line(text: str) -> str:

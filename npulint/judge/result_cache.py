@@ -84,11 +84,11 @@ def cached_facts(
         b"" if item.file.kind == "data" else key(engine_version(), item.file.path, item.file.kind, item.data)
         for item in loaded
     ]
-    known = store.get_many(list(filter(None, keys)))
+    cached = store.get_many(list(filter(None, keys)))
     files: list[FileFacts] = []
     fresh: dict[bytes, bytes] = {}
     for item, name in zip(loaded, keys, strict=True):
-        facts = _decoded(known.get(name))
+        facts = _decoded(cached.get(name))
         if facts is None:
             facts = read(item, budget=budget)
             if name and item.problem is None and item.graph is None and item.facts is None and not ran_out([facts]):

@@ -9,13 +9,13 @@ FORMAT = "course.json"
 
 
 class Course(msgspec.Struct, frozen=True):
-    """The last whole step (`whole`: there is one). `sequence` are numbers of nodes of the recorded graph, in the order
-    in which they ran. `memory` are points: operators of that step before, and bytes by class
+    """The last whole step (`complete`: there is one). `sequence` are numbers of nodes of the recorded graph, in the
+    order in which they ran. `memory` are points: operators of that step before, and bytes by class
     (`npulint.judge.summaries.step_summary.CLASSES`). `peak` are the bytes by class when most were needed in all steps
     (empty: not followed), `kept` the most bytes that results kept for the backward pass ever had."""
 
     sequence: tuple[int, ...] = ()
-    whole: bool = False
+    complete: bool = False
     memory: tuple[tuple[int, tuple[int, ...]], ...] = ()
     peak: tuple[int, ...] = ()
     kept: int = 0

@@ -39,18 +39,21 @@ def joined_step(
     """The summary of a run with what it says about the findings of the source check. `merged` are the findings of both
     as they are reported, equal ones as one. With `explained`, also what the two disagree about."""
     decided = frozenset(code for check in catalogue.checks if check.family == GRAPH for code in check.joins) - _BY_TYPE
-    confirmed = {(one.path, one.span.line, one.code) for one in merged if not of_graph(one)}
+    confirmed = {(finding.path, finding.span.line, finding.code) for finding in merged if not of_graph(finding)}
     rows = []
     for finding in static.findings:
         status = _status(finding, run, confirmed, decided)
         if status and (status != "missed" or finding.severity == "error"):
             rows.append((finding, status))
-    listed = [StepFinding(one.code, one.name, one.severity, one.path, one.span.line, status) for one, status in rows]
+    listed = [
+        StepFinding(finding.code, finding.name, finding.severity, finding.path, finding.span.line, status)
+        for finding, status in rows
+    ]
     step = msgspec.structs.replace(run.step, static=tuple(dict.fromkeys(listed))[:_MOST])
     if not explained:
         return step
-    against = [_contradicted(one, lang) for one, status in rows if status == "contradicted"]
-    alone = [_live_only(one, run, static, lang) for one in merged if of_graph(one)]
+    against = [_contradicted(finding, lang) for finding, status in rows if status == "contradicted"]
+    alone = [_live_only(finding, run, static, lang) for finding in merged if of_graph(finding)]
     return msgspec.structs.replace(step, differences=tuple(dict.fromkeys((*against, *alone))), explained=True)
 
 

@@ -184,14 +184,14 @@ def _located(finding: Finding, operators: Iterable[StepOperator], lang: str) -> 
 
 def _advised(finding: Finding, waits: Iterable[StepWait], lang: str) -> Finding:
     there = [wait for wait in waits if wait.inside and (wait.path, wait.line) == (finding.path, finding.span.line)]
-    known = list(
+    explanations = list(
         dict.fromkeys((wait.why, wait.remedy) for wait in there if wait.remedy and wait.name == finding.subject)
     )
-    if not known:
+    if not explanations:
         return finding
     sign = "" if lang == "zh" else " "
-    why = sign.join(dict.fromkeys(text for text, _ in known[:_LISTED]))
-    fix = sign.join(dict.fromkeys(text for _, text in known[:_LISTED]))
+    why = sign.join(dict.fromkeys(text for text, _ in explanations[:_LISTED]))
+    fix = sign.join(dict.fromkeys(text for _, text in explanations[:_LISTED]))
     return msgspec.structs.replace(finding, why=sign.join((why, finding.why)), fix=Fix(fix))
 
 
@@ -235,16 +235,16 @@ def _step(
     program: Program, graph: Graph, course: Course, settings: Settings, about: StepSummary, lang: str
 ) -> StepSummary:
     """The summary of the recorded step, with texts in `lang`."""
-    found = torch_operators(program)
+    judged = torch_operators(program)
     about = msgspec.structs.replace(about, operators=tuple(operators(program)))
-    if found is None:
+    if judged is None:
         return about
     return msgspec.structs.replace(
         about,
         waits=tuple(syncs(program, lang)),
-        shapes=tuple(changed_shapes(found)),
+        shapes=tuple(changed_shapes(judged)),
         memory=memory(course, settings.target.get("soc", "")),
-        picture=picture(found, graph, course),
+        picture=picture(judged, graph, course),
     )
 
 
@@ -301,20 +301,20 @@ def _program(name: str, graph: Graph, project: LiveProject, settings: Settings) 
     files = [FileFacts(name, "graph", graph=graph)]
     adapter, _, cann, soc = settings.declared()
     supported = None if own is None else own.ops
-    whole = _assembled(project, settings)
-    return graphs_in(whole.programs, whole.context, files, adapter, cann, soc, supported)[0]
+    assembly = _assembled(project, settings)
+    return graphs_in(assembly.programs, assembly.context, files, adapter, cann, soc, supported)[0]
 
 
 def _assembled(project: LiveProject, settings: Settings) -> Assembled:
     declared = settings.declared()
     key = (project.root, project.stamp, *declared)
-    known = _projects.pop(key, None)
-    if known is None:
-        known = assembled(project.root, project.files, *declared)
-    _projects[key] = known
+    assembly = _projects.pop(key, None)
+    if assembly is None:
+        assembly = assembled(project.root, project.files, *declared)
+    _projects[key] = assembly
     while len(_projects) > _KEPT:
         del _projects[next(iter(_projects))]
-    return known
+    return assembly
 
 
 def _settled(

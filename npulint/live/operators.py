@@ -28,10 +28,10 @@ def torch_operators(program: Program) -> Operators | None:
 
 def operators(program: Program) -> list[StepOperator]:
     """The operators of a graph, most severe verdicts first."""
-    found = torch_operators(program)
+    judged = torch_operators(program)
     rows = (
-        _torch_rows(found)
-        if found is not None
+        _torch_rows(judged)
+        if judged is not None
         else (row for fact in program.index.of_kind("graph_op") for row in _row(fact, program))
     )
     return sorted(
@@ -48,12 +48,12 @@ def operators(program: Program) -> list[StepOperator]:
 
 def syncs(program: Program, lang: str) -> list[StepWait]:
     """The places where a recorded step makes the host wait, most frequent first."""
-    found = torch_operators(program)
-    if found is None:
+    operators = torch_operators(program)
+    if operators is None:
         return []
     rows: dict[StepWait, int] = {}
-    for node, name in waiting(found.view):
-        row = _wait(node, name, _shown(found, node), lang)
+    for node, name in waiting(operators.view):
+        row = _wait(node, name, _shown(operators, node), lang)
         rows[row] = rows.get(row, 0) + node.count
     counted = [msgspec.structs.replace(row, count=number) for row, number in rows.items()]
     return sorted(
@@ -65,28 +65,28 @@ def syncs(program: Program, lang: str) -> list[StepWait]:
 def _wait(node: Node, name: str, place: tuple[str, int], lang: str) -> StepWait:
     lines = library_lines(node)
     cause = str(node.attrs.get("cause", "")) or ("mask" if name == "index" else name)
-    known = library_wait(lines, cause)
-    why, remedy = ("", "") if known is None else (known.why(lang), known.remedy(lang))
+    explanation = library_wait(lines, cause)
+    why, remedy = ("", "") if explanation is None else (explanation.why(lang), explanation.remedy(lang))
     return StepWait(name, 0, *place, inside=lines[0] if lines else "", cause=cause, why=why, remedy=remedy)
 
 
 def counted(rows: Sequence[StepOperator]) -> dict[str, int]:
     """The number of operators by verdict, most severe first."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for row in sorted(rows, key=lambda step_operator: _rank(step_operator.verdict)):
-        found[row.verdict] = found.get(row.verdict, 0) + row.count
-    return found
+        counts[row.verdict] = counts.get(row.verdict, 0) + row.count
+    return counts
 
 
-def _torch_rows(found: Operators) -> Iterator[StepOperator]:
-    for judged_operator in found.judged:
+def _torch_rows(operators: Operators) -> Iterator[StepOperator]:
+    for judged_operator in operators.judged:
         node, lines = judged_operator.node, library_lines(judged_operator.node)
         row = StepOperator(
             node.op,
             judged_operator.word,
             node.phase or "forward",
             node.count,
-            *_shown(found, node),
+            *_shown(operators, node),
             judged_operator.verdict.via,
         )
         yield row if row.fine or not lines else msgspec.structs.replace(row, inside=lines[0])
@@ -101,17 +101,17 @@ def _row(fact: Fact, program: Program) -> Iterator[StepOperator]:
 
 def _added(rows: Iterable[StepOperator]) -> list[StepOperator]:
     """The rows with equal ones merged and counted."""
-    found: dict[StepOperator, int] = {}
+    counts: dict[StepOperator, int] = {}
     for row in rows:
         key = msgspec.structs.replace(row, count=0)
-        found[key] = found.get(key, 0) + row.count
-    return [msgspec.structs.replace(step_operator, count=number) for step_operator, number in found.items()]
+        counts[key] = counts.get(key, 0) + row.count
+    return [msgspec.structs.replace(step_operator, count=number) for step_operator, number in counts.items()]
 
 
-def _shown(found: Operators, node: Node) -> tuple[str, int]:
+def _shown(operators: Operators, node: Node) -> tuple[str, int]:
     """The place of a node; empty if no project code made it."""
-    path, span = found.view.place(node)
-    return ("", 0) if path == found.view.path else (path, span.line)
+    path, span = operators.view.place(node)
+    return ("", 0) if path == operators.view.path else (path, span.line)
 
 
 def _rank(verdict: str) -> int:

@@ -74,13 +74,13 @@ def project_around(paths: Counter[str], near: str, root: str, settings: Settings
     """The project of the file `near` (or at `root`, if set), with all files at `paths` that created a node."""
     folder = root or _root(near)
     options = settings.discovery()
-    found = discover([folder] if folder else _folder_files(near), options).files
+    discovered = discover([folder] if folder else _folder_files(near), options).files
     top = shown(local(folder or os.path.dirname(os.path.abspath(near))))
     more = [path for path in paths if os.path.isfile(path)]
-    known = {os.path.realpath(source.location) for source in found}
-    strange = [path for path in more if paths[path] and os.path.realpath(path) not in known]
-    found += discover(strange, options).files
-    sources = {(source.path, source.kind): source for source in found if source.kind != "graph"}
+    locations = {os.path.realpath(source.location) for source in discovered}
+    strange = [path for path in more if paths[path] and os.path.realpath(path) not in locations]
+    discovered += discover(strange, options).files
+    sources = {(source.path, source.kind): source for source in discovered if source.kind != "graph"}
     listed = sorted(sources.values(), key=lambda source: (source.path, source.kind))
     cells = _cells(path for path in paths if paths[path] and not os.path.isfile(path))
     loaded = [load(source) for source in listed]
@@ -105,8 +105,8 @@ def _root(near: str) -> str:
     place = local(near).replace(os.sep, "/")
     folder = place if os.path.isdir(place) else os.path.dirname(place) or "."
     outside = folder.startswith(("/", "..")) or ":" in folder
-    found = ProjectRoots().root(folder, _home() if outside else ".")
-    return found if found and not (outside and found == _home()) else ""
+    root_folder = ProjectRoots().root(folder, _home() if outside else ".")
+    return root_folder if root_folder and not (outside and root_folder == _home()) else ""
 
 
 def _home() -> str:

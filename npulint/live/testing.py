@@ -173,10 +173,10 @@ class Checks:
         """Write the baseline if requested; tests that did not run keep their entries."""
         if not self._update or not self._path:
             return
-        found: dict[str, set[Accepted]] = {fixture_report.test: set() for fixture_report in self.reports}
+        accepted: dict[str, set[Accepted]] = {fixture_report.test: set() for fixture_report in self.reports}
         for report in self.reports:
-            found[report.test].update(report.entries)
-        save(self._path, {**self._known, **found}, self._lang)
+            accepted[report.test].update(report.entries)
+        save(self._path, {**self._known, **accepted}, self._lang)
 
     def packed(self) -> str:
         """The reports as JSON, for the parent process."""
@@ -197,11 +197,13 @@ class Checks:
 
     def _line(self, fixture_report: FixtureReport) -> str:
         syncs = f"{fixture_report.syncs:g}"
-        known = len(fixture_report.entries) - fixture_report.new if not self._update else len(fixture_report.entries)
+        accepted_count = (
+            len(fixture_report.entries) - fixture_report.new if not self._update else len(fixture_report.entries)
+        )
         values = {
             "test": fixture_report.test,
             "new": fixture_report.new,
-            "known": max(0, known),
+            "known": max(0, accepted_count),
             "leaving": fixture_report.leaving,
             "syncs": syncs,
         }

@@ -37,15 +37,15 @@ _LETTERS = {"error": "E", "warning": "W", "note": "I"}
 
 class NpulintChecker(BaseChecker):
     """Reports findings as messages. pylint wants the numbers of a checker to begin with the same two digits, so there
-    are several of it, each with the messages of one hundred. `known` are the symbols of all, `notes` the names of
+    are several of it, each with the messages of one hundred. `symbols` are the symbols of all, `notes` the names of
     checks that are notes: pylint decides about these."""
 
     name = "npulint"
 
-    def __init__(self, linter: PyLinter, messages: Messages, known: frozenset[str], notes: frozenset[str]) -> None:
+    def __init__(self, linter: PyLinter, messages: Messages, symbols: frozenset[str], notes: frozenset[str]) -> None:
         self.msgs = messages
         self._own = {definition[1] for definition in messages.values()}
-        self._known = known
+        self._known = symbols
         self._notes = notes
         super().__init__(linter)
 
@@ -74,12 +74,12 @@ def register(linter: PyLinter) -> None:
     """Register the messages of all checks, with the project's own checks; pylint calls this."""
     settings = _settings()
     messages = _messages(settings)
-    known = frozenset(definition[1] for definition in messages.values())
+    symbols = frozenset(definition[1] for definition in messages.values())
     notes = frozenset(
         definition[1].removeprefix("npu-") for number, definition in messages.items() if number.startswith("I")
     )
-    for _, some in groupby(sorted(messages.items(), key=lambda one: one[0][1:]), lambda one: one[0][1:3]):
-        linter.register_checker(NpulintChecker(linter, dict(some), known, notes))
+    for _, some in groupby(sorted(messages.items(), key=lambda pair: pair[0][1:]), lambda pair: pair[0][1:3]):
+        linter.register_checker(NpulintChecker(linter, dict(some), symbols, notes))
 
 
 def load_configuration(linter: PyLinter) -> None:
@@ -116,7 +116,7 @@ def _frame(module: nodes.Module, line: int) -> nodes.NodeNG:
     frame: nodes.NodeNG = module
     inner: Sequence[nodes.NodeNG] = module.body
     while inner:
-        around = next((one for one in inner if one.fromlineno <= line <= one.tolineno), None)
+        around = next((node for node in inner if node.fromlineno <= line <= node.tolineno), None)
         if isinstance(around, nodes.FunctionDef | nodes.ClassDef):
             frame = around
         inner = tuple(around.get_children()) if around is not None else ()

@@ -28,7 +28,7 @@ _INSTALLED = lazy_compile(
     r"--(?:full|install|upgrade|devel|run)\b|\b(?:conda|mamba|apt|apt-get|yum|dnf)\b[^\n]* install\b"
 )
 _INFERENCE = lazy_compile(r"(?:^|[\s;&|])atc\s|omg\s", re.IGNORECASE)  # converts a model for the chip that serves it
-TRAINED_ON = frozenset(one.name for one in CHIPS if one.name != "310P")
+TRAINED_ON = frozenset(generation.name for generation in CHIPS if generation.name != "310P")
 """The generations of chips that a project may train on."""
 
 
@@ -69,7 +69,7 @@ class CannPackage(FileFact):
 
 def cann_packages(text: str, path: str) -> list[Fact]:
     """The packages of CANN that a text names, each once, where it is installed if anywhere. Comments do not count."""
-    found: dict[str, CannPackage] = {}
+    packages: dict[str, CannPackage] = {}
     for number, line in _lines_with(text, "cann"):
         if line.lstrip().startswith("#") or _SAYS.match(line):
             continue
@@ -77,9 +77,9 @@ def cann_packages(text: str, path: str) -> list[Fact]:
             word = match["name"].lower()
             name = word if word in ("toolkit", "nnal") else "kernels" if word == "kernels" or "ops" in word else "any"
             installed = _INSTALLED.search(line) is not None
-            if name not in found or (installed and not found[name].installed):
-                found[name] = CannPackage(name, path, _span(number, match), _trimmed(match), installed)
-    return list(found.values())
+            if name not in packages or (installed and not packages[name].installed):
+                packages[name] = CannPackage(name, path, _span(number, match), _trimmed(match), installed)
+    return list(packages.values())
 
 
 def _lines_with(text: str, *words: str) -> list[tuple[int, str]]:
@@ -96,19 +96,19 @@ def _lines_with(text: str, *words: str) -> list[tuple[int, str]]:
 def chip_names(text: str, path: str) -> list[Fact]:
     """The generations of chips and the CANN releases that a text names, each once. Comments and conversions for
     inference do not count."""
-    found: dict[tuple[str, str], Fact] = {}
+    facts: dict[tuple[str, str], Fact] = {}
     for number, line in _lines_with(text, "ascend", "cann", "atlas"):
         if line.lstrip().startswith("#") or _INFERENCE.search(line):
             continue
         for match in _NAME.finditer(line):
             name = chip(match["soc"] or match["first"] or match["product"] or match["tag"])
             if name in TRAINED_ON:
-                found.setdefault(("chip", name), NamedChip(name, path, _span(number, match), _trimmed(match)))
+                facts.setdefault(("chip", name), NamedChip(name, path, _span(number, match), _trimmed(match)))
         for match in _TOOLKIT.finditer(line):
             release = match["release"]
             toolkit = NamedToolkit("cann", path, _span(number, match), _trimmed(match), release)
-            found.setdefault(("toolkit", release), toolkit)
-    return list(found.values())
+            facts.setdefault(("toolkit", release), toolkit)
+    return list(facts.values())
 
 
 def _trimmed(match: re.Match[str]) -> str:

@@ -46,11 +46,11 @@ def read_cuda(text: str, path: str) -> list[Fact]:
     if not kernels and not any(word in text for word in _BINDS):
         return []
     code = _TOKEN.sub(_blank, text)
-    found = list(_kernels(code)) if kernels else []
-    what: Literal["kernel", "binding"] = "kernel" if found else "binding"
-    if not found and any(word in code for word in _BINDS):
-        found = [(match.group(1), match.start(1)) for match in islice(_BINDING.finditer(code), _MOST)]
-    unique = dict(reversed(found[:_MOST]))  # the first place of each name
+    definitions = list(_kernels(code)) if kernels else []
+    what: Literal["kernel", "binding"] = "kernel" if definitions else "binding"
+    if not definitions and any(word in code for word in _BINDS):
+        definitions = [(match.group(1), match.start(1)) for match in islice(_BINDING.finditer(code), _MOST)]
+    unique = dict(reversed(definitions[:_MOST]))  # the first place of each name
     placed = sorted(unique.items(), key=lambda item: item[1])
     return [CudaSource(name, path, _span(code, name, at), what, len(unique)) for name, at in placed]
 

@@ -66,10 +66,10 @@ def _completed(facts: list[Fact], text: str) -> list[Fact]:
     return facts
 
 
-def _facts(text: str, path: str, via: Via, found: Iterable[Found]) -> list[Fact]:
+def _facts(text: str, path: str, via: Via, packages: Iterable[Found]) -> list[Fact]:
     lines = Lines(text)
     facts: list[Fact] = []
-    for name, version, offset, group in found:
+    for name, version, offset, group in packages:
         span = lines.span(offset, offset + len(name))
         if name == "python":
             facts.append(PythonVersion(name, path, span, version, via))
@@ -90,9 +90,9 @@ def _indexes(text: str, path: str, via: Via, lines: Lines) -> Iterator[Fact]:
     shown = _shown(text) if path.endswith(".py") else frozenset()
     offset = 0
     for number, line in enumerate(text.split("\n"), 1):
-        found = None if number in shown or line.lstrip().startswith("#") else cuda_index(line[:2000])
-        if found:
-            url, cuda, start = found
+        index = None if number in shown or line.lstrip().startswith("#") else cuda_index(line[:2000])
+        if index:
+            url, cuda, start = index
             span = lines.span(offset + start, offset + start + len(url))
             yield PackageIndex(url, path, span, cuda, is_wheel(url), via)
         offset += len(line) + 1
@@ -105,9 +105,9 @@ def _requirements(text: str) -> Iterator[Found]:
         option = re.match(r"(?:-e|--editable)[= \t]+", stripped)
         if option:
             stripped = stripped[option.end() :]
-        found = requirement(stripped.rstrip("\\").rstrip())
-        if stripped and not stripped.startswith(("#", "-")) and found:
-            yield Found(*found, offset + line.index(stripped))
+        parsed = requirement(stripped.rstrip("\\").rstrip())
+        if stripped and not stripped.startswith(("#", "-")) and parsed:
+            yield Found(*parsed, offset + line.index(stripped))
         offset += len(line) + 1
 
 
@@ -128,9 +128,9 @@ def _toml(text: str) -> Iterator[Found]:
         yield Found("python", project["requires-python"].replace(" ", ""), _offset(text, "requires-python"))
     for group, items in groups:
         for item in items if isinstance(items, list) else ():
-            found = requirement(item) if isinstance(item, str) else None
-            if found:
-                yield Found(*found, _offset(text, item), group)
+            parsed = requirement(item) if isinstance(item, str) else None
+            if parsed:
+                yield Found(*parsed, _offset(text, item), group)
     for group, table in _named_tables(document):
         for name, entry in table.items():
             version = entry if isinstance(entry, str) else _table(entry).get("version", "")
@@ -171,14 +171,14 @@ def _parsed(text: str) -> ast.Module:
 
 def _shown(text: str) -> frozenset[int]:
     """The lines of Python code that only tell somebody something: documentation and what is printed."""
-    found: set[int] = set()
+    lines: set[int] = set()
     for node in ast.walk(_parsed(text)):
         value = node.value if isinstance(node, ast.Expr) else None
         called = value.func if isinstance(value, ast.Call) else None
         printed = isinstance(called, ast.Name) and called.id == "print"
         if value is not None and (printed or isinstance(value, ast.Constant)):
-            found.update(range(value.lineno, (value.end_lineno or value.lineno) + 1))
-    return frozenset(found)
+            lines.update(range(value.lineno, (value.end_lineno or value.lineno) + 1))
+    return frozenset(lines)
 
 
 def _setup_py(text: str) -> Iterator[Found]:
@@ -196,9 +196,9 @@ def _setup_py(text: str) -> Iterator[Found]:
             value = lists.get(node.value.id, node.value) if isinstance(node.value, ast.Name) else node.value
             for group, items in _groups(node.arg or "", value):
                 for text, line, column in _texts(items):
-                    found = requirement(text)
-                    if found:
-                        yield Found(*found, starts[line - 1] + column + 1, group)
+                    parsed = requirement(text)
+                    if parsed:
+                        yield Found(*parsed, starts[line - 1] + column + 1, group)
 
 
 def _groups(keyword: str, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -236,9 +236,9 @@ def _setup_cfg(text: str) -> Iterator[Found]:
             match = _CFG_KEY.match(stripped)
             key, item = (match.group("key"), match.group("value")) if match else ("", "")
         listed = (section == "options" and key in _SETUP_KEYWORDS) or section == "options.extras_require"
-        found = requirement(item) if listed and item and not item.startswith(("#", ";")) else None
-        if found:
-            yield Found(*found, offset + line.rindex(item), "" if section == "options" else key)
+        parsed = requirement(item) if listed and item and not item.startswith(("#", ";")) else None
+        if parsed:
+            yield Found(*parsed, offset + line.rindex(item), "" if section == "options" else key)
         offset += len(line) + 1
 
 
@@ -256,7 +256,7 @@ def _conda(text: str) -> Iterator[Found]:
             else:
                 if indent <= pip_indent:
                     pip_indent = -1
-                found = requirement(entry) if pip_indent >= 0 else conda_requirement(entry)
-                if found:
-                    yield Found(*found, offset + line.index(entry))
+                parsed = requirement(entry) if pip_indent >= 0 else conda_requirement(entry)
+                if parsed:
+                    yield Found(*parsed, offset + line.index(entry))
         offset += len(line) + 1

@@ -50,12 +50,12 @@ def image_steps(text: str, path: str) -> list[Fact]:
     kept = _FOR_CONTAINERS.search(text) is not None
     facts: list[Fact] = []
     for number, run in _runs(text):
-        commands = [(start, one.strip()) for start, one in _commands(run) if one.strip()]
-        if not kept and _lost([one for _, one in commands]):
+        commands = [(start, command.strip()) for start, command in _commands(run) if command.strip()]
+        if not kept and _lost([command for _, command in commands]):
             facts.append(_step("environment-lost", path, number, run, *commands[-1]))
-        for start, one in commands:
-            if _TOOL.match(one) or (not has_stubs and _needs_driver(one)):
-                facts.append(_step("driver-at-build", path, number, run, start, one))
+        for start, command in commands:
+            if _TOOL.match(command) or (not has_stubs and _needs_driver(command)):
+                facts.append(_step("driver-at-build", path, number, run, start, command))
     return facts
 
 
@@ -218,5 +218,5 @@ def _old_environment(path: str, number: int, match: re.Match[str]) -> Fact:
     """``ENV name value``: the rest of the line is the value."""
     value = match.group("value").strip().strip("\"'")
     span = Span(number, match.start("name") + 1, number, match.end() + 1)
-    known = None if "$" in value or value.endswith("\\") else value
-    return VariableRecord(match.group("name"), path, span, known, "dockerfile")
+    text = None if "$" in value or value.endswith("\\") else value
+    return VariableRecord(match.group("name"), path, span, text, "dockerfile")

@@ -50,20 +50,20 @@ def load(file: SourceFile, content: bytes | None = None, budget: Budget = GENERO
     return LoadedFile(file, problem=data) if isinstance(data, Problem) else LoadedFile(file, data)
 
 
-def read(loaded: LoadedFile, whole: bool = False, budget: Budget = GENEROUS) -> FileFacts:
+def read(loaded: LoadedFile, complete: bool = False, budget: Budget = GENEROUS) -> FileFacts:
     """The facts of a loaded file, or why there are none: its content raises nothing, and reading it ends within the
-    budget. `whole`: include functions that use no framework."""
+    budget. `complete`: include functions that use no framework."""
     if loaded.file.kind == "data":
         return FileFacts(loaded.file.path, "data", content=loaded.data)
     try:
-        facts = within(budget.of_file(len(loaded.data)), lambda: _read(loaded, whole))
+        facts = within(budget.of_file(len(loaded.data)), lambda: _read(loaded, complete))
         return msgspec.structs.replace(facts, checksum=zlib.crc32(loaded.data))
     except BudgetError as error:
         file = loaded.file
         return FileFacts(file.path, file.kind, problems=[Problem(file.path, error.reason, error.detail)])
 
 
-def _read(loaded: LoadedFile, whole: bool) -> FileFacts:
+def _read(loaded: LoadedFile, complete: bool) -> FileFacts:
     file = loaded.file
     if loaded.problem is not None:
         return FileFacts(file.path, file.kind, problems=[loaded.problem])
@@ -78,8 +78,8 @@ def _read(loaded: LoadedFile, whole: bool) -> FileFacts:
     if isinstance(source, Problem):
         return FileFacts(file.path, file.kind, problems=[source])
     reader = _READERS.get(file.kind)
-    if whole and python:
-        facts = _python(source, file.path, whole)
+    if complete and python:
+        facts = _python(source, file.path, complete)
     else:
         facts = reader(source, file.path) if reader else FileFacts(file.path, file.kind)
     noted = comments(source.text, python) if _has_comments(file) else []
@@ -108,10 +108,10 @@ def _artifact(file: SourceFile, content: bytes | None) -> LoadedFile:
     return LoadedFile(file, msgspec.msgpack.encode([(fact.kind, fact) for fact in facts]), facts=facts)
 
 
-def _python(source: DecodedSource, path: str, whole: bool = False) -> FileFacts:
+def _python(source: DecodedSource, path: str, complete: bool = False) -> FileFacts:
     from npulint.read.python import read_python
 
-    code, problems = read_python(source.text, path, whole)
+    code, problems = read_python(source.text, path, complete)
     if any(p.fatal for p in problems):
         return FileFacts(path, "python", problems=problems)
     return FileFacts(path, "python", code, problems=problems)

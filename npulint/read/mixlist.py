@@ -101,7 +101,7 @@ class _Reader:
 
     def _list(self, name: str, actions: dict[str, tuple[JsonNode, JsonNode]]) -> None:
         for written, (key, value) in actions.items():
-            action = next((one for one in ACTIONS if one == written), None)
+            action = next((word for word in ACTIONS if word == written), None)
             if action is None:
                 if name in LISTS:
                     self._problem("unknown-key", key, written)

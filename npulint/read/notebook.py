@@ -35,8 +35,8 @@ def read_notebook(raw: str, path: str) -> Notebook:
 
     Broken JSON, or JSON that is no notebook, gives an empty text and a fatal `Problem` (reason ``json``); a cell that
     does not parse is omitted with a non-fatal one. A notebook in another language than Python has no code."""
-    root, found = parse_json(raw)
-    faults = [fault for fault in found if fault.what != "duplicate-key"]
+    root, json_problems = parse_json(raw)
+    faults = [fault for fault in json_problems if fault.what != "duplicate-key"]
     places = Lines(raw)
     if root is None or faults:
         span = places.span(faults[0].start, faults[0].end) if faults else Span()
@@ -194,7 +194,11 @@ def at_file_lines(code: Code, lines: list[int]) -> Code:
         return msgspec.structs.replace(record, **changes)
 
     records = {field: getattr(code, field) for field in Code.__struct_fields__}
-    lists = {field: [moved(record) for record in found] for field, found in records.items() if isinstance(found, list)}
+    lists = {
+        field: [moved(record) for record in records_of_field]
+        for field, records_of_field in records.items()
+        if isinstance(records_of_field, list)
+    }
     return msgspec.structs.replace(code, **lists)
 
 

@@ -59,8 +59,8 @@ class Dependency(FileFact):
     @attribute
     def npu_since(self) -> str:
         """Of a framework the first release with NPU support; empty if unknown."""
-        known = framework(self.name.replace("-", "_"))
-        return known.since if known is not None and known.support == "native" else ""
+        record = framework(self.name.replace("-", "_"))
+        return record.since if record is not None and record.support == "native" else ""
 
     @attribute
     def before_npu(self) -> bool:

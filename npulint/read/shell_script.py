@@ -276,28 +276,28 @@ class _Reader:
 
     def _starts(self, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
         """The facts of what a command line starts."""
-        found = started(fields) if basename(fields[0]) not in self._functions else started([])
-        for position in found.programs:
+        line_starts = started(fields) if basename(fields[0]) not in self._functions else started([])
+        for position in line_starts.programs:
             name = basename(fields[position])
             if (
                 name not in BUILTINS
                 and name not in self._functions
-                and not (found.launch and found.launch.script == position)
+                and not (line_starts.launch and line_starts.launch.script == position)
             ):
                 span = self._span(fields[position].word)
                 line = re.sub(r"[\s\\]+", " ", self._text[fields[0].word.start : fields[-1].word.end])[:_LINE]
                 self._facts.append(ShellCommand(name, self._path, span, line, command.guarded, bool(command.loop)))
-        if found.launch is not None:
-            self._launch(found.launch, fields, command)
-        if found.command is not None:
-            name, first, after = found.command
+        if line_starts.launch is not None:
+            self._launch(line_starts.launch, fields, command)
+        if line_starts.command is not None:
+            name, first, after = line_starts.command
             self._training(name, fields[first].word, fields[after:], command)
-        if found.inline is not None:
-            position, text = found.inline
+        if line_starts.inline is not None:
+            position, text = line_starts.inline
             self._inline(text, fields[position].word, command)
-        if found.packages is not None:
-            self._facts += self._packages.by_pip(fields[found.packages :], command.guarded)
-        self._passed_on(fields, found.programs, command)
+        if line_starts.packages is not None:
+            self._facts += self._packages.by_pip(fields[line_starts.packages :], command.guarded)
+        self._passed_on(fields, line_starts.programs, command)
 
     def _launch(self, launch: ScriptStart, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
         script = fields[launch.script]
@@ -375,8 +375,8 @@ class _Reader:
             match = re.match(r"([A-Za-z_]\w*)=", text)
             if passes_environment and match:
                 value = text[match.end() :]
-                known = None if HOLE in value else value
-                self._set(match.group(1), known, fields[position].default, fields[position].word, command)
+                complete = None if HOLE in value else value
+                self._set(match.group(1), complete, fields[position].default, fields[position].word, command)
 
     # -- command substitutions
 

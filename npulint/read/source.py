@@ -181,16 +181,16 @@ def _by_token(text: str) -> list[Comment]:
     import io
     import tokenize
 
-    found = []
+    relevant = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT and _WORD.search(token.string):
                 alone = not token.line[: token.start[1]].strip()
-                found.append(Comment(token.start[0], alone, token.string.lstrip("#").strip()))
+                relevant.append(Comment(token.start[0], alone, token.string.lstrip("#").strip()))
     except (tokenize.TokenError, SyntaxError, RecursionError):
-        last = found[-1].line if found else 0
-        found += [comment for comment in _by_line(text) if comment.line > last]
-    return found
+        last = relevant[-1].line if relevant else 0
+        relevant += [comment for comment in _by_line(text) if comment.line > last]
+    return relevant
 
 
 def _by_line(text: str) -> Iterator[Comment]:

@@ -56,17 +56,17 @@ def listed(places: Sequence[str], within: str = "") -> OperatorLists:
     if not base:
         return OperatorLists(problems=(Problem(_named(own), "missing"),))
     try:
-        known = _entries(base, within)
+        by_op = _entries(base, within)
     except _BrokenError as error:
         return OperatorLists(problems=(error.problem,))
     problems = []
     for path in [*_lists_of(further), *([] if base == own else _vendor_lists(own, within))]:
         try:
-            known |= _entries(path, within)
+            by_op |= _entries(path, within)
         except _BrokenError as error:
             problems.append(error.problem)
-    ops = frozenset(name for name, gray in known.items() if gray is not None)
-    gray = frozenset(name for name, gray in known.items() if gray)
+    ops = frozenset(name for name, gray in by_op.items() if gray is not None)
+    gray = frozenset(name for name, gray in by_op.items() if gray)
     release = "" if base == own else _release(own, within)
     return OperatorLists(SupportedOps(ops=ops, gray=gray, source=_named(base), release=release), tuple(problems))
 

@@ -48,20 +48,20 @@ class ConfiguredTraining:
         starts = TrainingStarts(context)
         versions = required_versions(context)
         for start in starts.all:
-            found = list(training_arguments(start.effective(), versions, start))
+            arguments = list(training_arguments(start.effective(), versions, start))
             if start.framework:  # a script of the framework may be started with many configurations
-                self._add(self._alone.setdefault(start.path, (start, []))[1], found)
+                self._add(self._alone.setdefault(start.path, (start, []))[1], arguments)
                 continue
             for entry in start.entries:
-                self._add(self.of_entries.setdefault(entry, []), found)
+                self._add(self.of_entries.setdefault(entry, []), arguments)
             if not start.entries:
-                self._add(self.parts, found)
+                self._add(self.parts, arguments)
         for part in starts.parts:
             self.parts += training_arguments(part.settings, versions)
 
-    def _add(self, facts: list[Fact], found: Sequence[TrainingArgument]) -> None:
+    def _add(self, facts: list[Fact], arguments: Sequence[TrainingArgument]) -> None:
         places = {(fact.path, fact.span, fact.name) for fact in facts}
-        facts += [fact for fact in found if (fact.path, fact.span, fact.name) not in places]
+        facts += [fact for fact in arguments if (fact.path, fact.span, fact.name) not in places]
 
     def programs(self, others: FactTable, scripts: Sequence[Program]) -> list[Program]:
         """The trainings of frameworks; the entry of each is the file that configures it, or the launcher. `others` are
@@ -84,10 +84,10 @@ class ConfiguredTraining:
                 path,
                 root,
                 [path],
-                Index([table([*found, *own.get(path, ())]), shared]),
+                Index([table([*facts, *own.get(path, ())]), shared]),
                 _fact(self._context, start, start.framework in for_cuda),
             )
-            for path, (start, found) in sorted(self._alone.items())
+            for path, (start, facts) in sorted(self._alone.items())
         ]
 
 

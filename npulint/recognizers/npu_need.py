@@ -87,7 +87,7 @@ class NpuNeed:
                 if not _is_unconditional(scope, started and module.path == start):
                     continue
                 loaded = self._context.project.imported(module, record)
-                paths = {one.path for one in loaded} - seen
+                paths = {imported.path for imported in loaded} - seen
                 if (not loaded and _names_adapter(record)) or any(self._loading.get(path) for path in paths):
                     return None
                 seen |= paths

@@ -132,10 +132,15 @@ class Programs:
         the NPU for inference only has not migrated its training."""
         _share_adaptor(programs)
         ported = any(map(_is_ported, programs))
-        trains_ported = any(_is_ported(one) for one in programs if one.fact.trains)
+        trains_ported = any(_is_ported(program) for program in programs if program.fact.trains)
         opens = any(p.index.of_kind("npu_open") for p in programs)
-        redirected = any(one.fact.migration == "transfer" for one in programs)
-        shared = {path for one in programs if one.fact.migration in _PORTED and one.entry for path in one.paths}
+        redirected = any(program.fact.migration == "transfer" for program in programs)
+        shared = {
+            path
+            for program in programs
+            if program.fact.migration in _PORTED and program.entry
+            for path in program.paths
+        }
         for program in programs:
             fact = program.fact
             fact.project_npu = _with_others(fact, ported, trains_ported)
@@ -143,7 +148,7 @@ class Programs:
             left = program.entry and (not fact.configured or redirected)  # a configuration has no code to migrate
             if fact.project_npu and fact.migration == "none" and fact.framework == "torch" and left:
                 fact.migration = "left" if shared.isdisjoint(program.paths) else "behind"
-        trained = any(one.entry and one.fact.trains for one in programs)
+        trained = any(program.entry and program.fact.trains for program in programs)
         for program in programs:
             program.is_left_over = trained and not program.entry
         _agree_on_tensorflow(programs)
@@ -154,8 +159,8 @@ class Programs:
             near = [program for program in programs if program.fact.trains and path in program.paths]
             near = [program for program in near if not is_test_file(program.entry)] or near
             for kind in ("session", "estimator"):
-                for one in cast("list[Session | Estimator]", part.get(kind, [])):
-                    one.reached = self._reached_by(one, near)
+                for runner in cast("list[Session | Estimator]", part.get(kind, [])):
+                    runner.reached = self._reached_by(runner, near)
 
     def _reached_by(self, fact: CodeFact, programs: list[Program]) -> HowReached:
         """How any of some programs reaches a fact in one of their files."""
@@ -187,9 +192,13 @@ class Programs:
         program.started_by = "console_script" if entry in self._installed else "launcher" if program.launches else ""
         program.surely_runs = surely_runs
         if entry:
-            program.runs_elsewhere = lambda one: isinstance(one, CodeFact) and of_other_script(one.run_by, entry)
+            program.runs_elsewhere = lambda any_fact: (
+                isinstance(any_fact, CodeFact) and of_other_script(any_fact.run_by, entry)
+            )
         if fact.framework == "torch":
-            program.is_of_other_script = lambda one: isinstance(one, CodeFact) and of_other_script(one.run_by, entry)
+            program.is_of_other_script = lambda any_fact: (
+                isinstance(any_fact, CodeFact) and of_other_script(any_fact.run_by, entry)
+            )
         return program
 
     def _may_run(self, paths: list[str], entry: str, facts: list[Fact], by_name: bool) -> bool:
@@ -225,28 +234,38 @@ class Programs:
         )
 
     def _leads_to_alike(self, fact: CodeFact, branch: Set[Place]) -> bool:
-        facts = [one for path in {path for path, _ in branch} for one in self.facts[path].get(fact.kind, ())]
-        alike = [one for one in facts if isinstance(one, CodeFact) and one.get("npu") == fact.get("npu")]
+        facts = [
+            candidate for path in {path for path, _ in branch} for candidate in self.facts[path].get(fact.kind, ())
+        ]
+        alike = [
+            candidate
+            for candidate in facts
+            if isinstance(candidate, CodeFact) and candidate.get("npu") == fact.get("npu")
+        ]
         return any(place_of(code_fact) in branch and surely_runs(code_fact.run_by) for code_fact in alike)
 
     @cached_property
     def _started_by(self) -> dict[str, set[str]]:
         """By the path of a launcher the entry scripts that it starts."""
-        found: dict[str, set[str]] = defaultdict(set)
+        scripts: dict[str, set[str]] = defaultdict(set)
         for entry, launches in self._launches.by_entry.items():
             for launch in launches:
-                found[launch.fact.path].add(entry)
-        return found
+                scripts[launch.fact.path].add(entry)
+        return scripts
 
     def _has_alternatives(self, fact: CodeFact) -> bool:
         """Whether a fact is in a branch that may not run, but each other branch has one of its kind that is like it."""
         if fact.kind not in _ALTERNATIVE:
             return False
-        alike = [one for one in self.facts[fact.path].get(fact.kind, ()) if one.get("npu") == fact.get("npu")]
-        scopes = [one.scope for one in alike if isinstance(one, CodeFact)]
-        found = alternatives(fact.scope)
-        return bool(found) and all(
-            any(other in scope.ancestors for other in others for scope in scopes) for _, others in found
+        alike = [
+            candidate
+            for candidate in self.facts[fact.path].get(fact.kind, ())
+            if candidate.get("npu") == fact.get("npu")
+        ]
+        scopes = [code_fact.scope for code_fact in alike if isinstance(code_fact, CodeFact)]
+        branches = alternatives(fact.scope)
+        return bool(branches) and all(
+            any(other in scope.ancestors for other in others for scope in scopes) for _, others in branches
         )
 
     def _reach(self, entry: str, paths: list[str], surely: bool) -> Reach:
@@ -391,7 +410,11 @@ def _ports_itself(program: Program) -> bool:
 
 def _share_adaptor(programs: list[Program]) -> None:
     """Code that no entry script imports runs as the training programs do, where all of them run under an adaptor."""
-    facts = [one.fact for one in programs if one.entry and one.fact.framework == "torch" and one.fact.trains]
+    facts = [
+        program.fact
+        for program in programs
+        if program.entry and program.fact.framework == "torch" and program.fact.trains
+    ]
     ways = {fact.migration for fact in facts if not is_test_file(fact.path)}
     for program in programs:
         if not program.entry and program.fact.framework == "torch" and ways == {"transfer"}:

@@ -38,21 +38,21 @@ def recognise(context: Context) -> dict[str, list[Fact]]:
     callee is decided once per name."""
     frameworks = _frameworks(context)
     of_modules = _of_modules(frameworks)
-    known: dict[str, tuple[Maker, ...]] = {}
+    makers_of: dict[str, tuple[Maker, ...]] = {}
     facts: dict[str, list[Fact]] = {}
     for path, module in context.project.modules.items():
         checkpoint()
-        found = facts.setdefault(path, [])
+        module_facts = facts.setdefault(path, [])
         for index, name in enumerate(context.names.of_calls(module)):
-            makers = known.get(name)
+            makers = makers_of.get(name)
             if makers is None:
-                makers = known[name] = _makers(name, frameworks)
+                makers = makers_of[name] = _makers(name, frameworks)
             if makers:
                 call = call_at(context, module, index)
                 for make in makers:
-                    found += make(call)
+                    module_facts += make(call)
         for of_module in of_modules:
-            found += of_module(scope_at(context, module, 0))
+            module_facts += of_module(scope_at(context, module, 0))
     return facts
 
 
@@ -65,10 +65,10 @@ def _frameworks(context: Context) -> Frameworks:
         for record in module.code.imports
         if not record.level
     }
-    found = {name for name, packages in _ROOTS.items() if not roots.isdisjoint(packages)}
+    used = {name for name, packages in _ROOTS.items() if not roots.isdisjoint(packages)}
     if any(module.derive(_configures_adapter) for module in context.project.modules.values()):
-        found.add("tensorflow")
-    return ("python", *(name for name in _ROOTS if name in found))
+        used.add("tensorflow")
+    return ("python", *(name for name in _ROOTS if name in used))
 
 
 def _configures_adapter(module: Module) -> bool:
@@ -85,8 +85,8 @@ def _configures_adapter(module: Module) -> bool:
 def _modules(framework: str) -> tuple[ModuleType, ...]:
     """The recognizer modules of a framework, imported on first use."""
     package = import_module(f"npulint.recognizers.{framework}")
-    found = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
-    return tuple([import_module(module.name) for module in found])
+    submodules = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+    return tuple([import_module(module.name) for module in submodules])
 
 
 @cache
@@ -100,17 +100,17 @@ def _of_calls(frameworks: Frameworks) -> tuple[CallRecognizer, ...]:
 def _of_modules(frameworks: Frameworks) -> tuple[ModuleRecognizer, ...]:
     """The module recognizers of some packages, in the order of their modules."""
     modules = [module.__name__ for name in frameworks for module in _modules(name)]
-    return tuple([one for module in modules for one in OF_MODULES.get(module, ())])
+    return tuple([recognizer for module in modules for recognizer in OF_MODULES.get(module, ())])
 
 
 @cache
 def _by_name(frameworks: Frameworks) -> dict[str, list[tuple[int, Maker]]]:
     """By canonical name the recognisers that name it, with their places in the order of all."""
-    found: dict[str, list[tuple[int, Maker]]] = {}
+    makers_of: dict[str, list[tuple[int, Maker]]] = {}
     for place, call_recognizer in enumerate(_of_calls(frameworks)):
         for name in call_recognizer.names:
-            found.setdefault(name, []).append((place, call_recognizer.facts))
-    return found
+            makers_of.setdefault(name, []).append((place, call_recognizer.facts))
+    return makers_of
 
 
 @cache
@@ -129,7 +129,7 @@ def _matching(frameworks: Frameworks) -> tuple[tuple[int, Callable[[str], bool],
 @lru_cache(maxsize=20_000)
 def _makers(name: str, frameworks: Frameworks) -> tuple[Maker, ...]:
     """The recognizers that handle the calls of a canonical name."""
-    found = [(place, make) for place, matches, make in _matching(frameworks) if matches(name)]
-    found += _by_name(frameworks).get(name, ())
-    found.sort(key=lambda one: one[0])
-    return tuple([make for _, make in found])
+    makers = [(place, make) for place, matches, make in _matching(frameworks) if matches(name)]
+    makers += _by_name(frameworks).get(name, ())
+    makers.sort(key=lambda placed: placed[0])
+    return tuple([make for _, make in makers])

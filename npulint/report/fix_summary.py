@@ -89,15 +89,15 @@ def left(applied: FixResult, result: RunResult, steps: Sequence[tuple[str, str]]
 def _listed(applied: FixResult, view: ReportView) -> list[str]:
     """The fixed checks by file with counts."""
     paint = Paint(view.color)
-    found: dict[str, Counter[str]] = {}
-    unsafe = {one.name for one in applied.fixed if one.applicability == "unsafe"}
+    counts: dict[str, Counter[str]] = {}
+    unsafe = {fix.name for fix in applied.fixed if fix.applicability == "unsafe"}
     for fix in applied.fixed:
-        found.setdefault(fix.path, Counter())[fix.name] += 1
+        counts.setdefault(fix.path, Counter())[fix.name] += 1
     lines = []
-    width = len(str(max(n for names in found.values() for n in names.values())))
-    for path in sorted(found):
+    width = len(str(max(n for names in counts.values() for n in names.values())))
+    for path in sorted(counts):
         lines.append(f"  {escape_control_chars(leading(path))}")
-        for name, n in sorted(found[path].items(), key=lambda item: (-item[1], item[0])):
+        for name, n in sorted(counts[path].items(), key=lambda item: (-item[1], item[0])):
             aside = say(view.lang, "aside", text=say(view.lang, "applicability.unsafe")) if name in unsafe else ""
             lines.append(f"    {n:>{width}} × {name}{paint('dim', aside)}")
     return lines

@@ -100,7 +100,7 @@ def changes_since(past: PastReport, result: RunResult, findings: Sequence[Findin
             before[key] -= 1
         else:
             new.append(finding)
-    there = Counter(_past(one).key for one in result.findings)
+    there = Counter(_past(finding).key for finding in result.findings)
     silenced = Counter(_past(suppressed_finding.finding).key for suppressed_finding in result.suppressed)
     fixed, accepted = [], []
     for old in past.findings:

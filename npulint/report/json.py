@@ -147,8 +147,8 @@ def compared_record(result: RunResult, *, rows: bool = True) -> dict[str, Any]:
     return {"comparison": comparison_record(result.comparison, rows=rows)}
 
 
-def _named(one: Fixed | Refusal) -> dict[str, Any]:
-    return fields_of(one, "code name path line")
+def _named(outcome: Fixed | Refusal) -> dict[str, Any]:
+    return fields_of(outcome, "code name path line")
 
 
 def program_record(program: ProgramSummary) -> dict[str, Any]:

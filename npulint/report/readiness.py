@@ -38,8 +38,10 @@ def traits(program: ProgramSummary, families: Sequence[str], lang: str) -> list[
 
 def tally(program: ProgramSummary, lang: str) -> str:
     """How many items passed, failed, or are undetermined."""
-    found = Counter(item.status for item in program.checklist)
-    return say(lang, "readiness.counts", passed=found["passed"], failed=found["failed"], unknown=found["unknown"])
+    statuses = Counter(item.status for item in program.checklist)
+    return say(
+        lang, "readiness.counts", passed=statuses["passed"], failed=statuses["failed"], unknown=statuses["unknown"]
+    )
 
 
 def place_of(item: ChecklistItem) -> str:

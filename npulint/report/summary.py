@@ -52,11 +52,11 @@ def grouped(findings: Sequence[Finding]) -> list[Group]:
         groups[finding.code, finding.severity].append(finding)
 
     def order(group: list[Finding]) -> tuple[object, ...]:
-        one = group[0]
-        rank, sure = -RANK[one.severity], -CONFIDENCES.index(one.confidence)
+        first = group[0]
+        rank, sure = -RANK[first.severity], -CONFIDENCES.index(first.confidence)
         cost = -max(finding.cost for finding in group)
         places = -sum(len(covered(finding)) for finding in group)
-        return rank, one.topic == "parse", CATEGORIES.index(one.category), cost, sure, places, one.code
+        return rank, first.topic == "parse", CATEGORIES.index(first.category), cost, sure, places, first.code
 
     return [Group(group) for group in sorted(groups.values(), key=order)]
 
@@ -107,14 +107,14 @@ def fixability(finding: Finding) -> str:
 
 def fixable(findings: Sequence[Finding]) -> dict[str, int]:
     """The number of fixable findings by applicability."""
-    found = Counter(map(fixability, findings))
-    return {word: found[word] for word in ("safe", "unsafe")}
+    counts = Counter(map(fixability, findings))
+    return {word: counts[word] for word in ("safe", "unsafe")}
 
 
 def _fixable(result: RunResult, view: ReportView, mark: str) -> list[str]:
     """A line about what --fix can do, shown or hidden findings; none after --fix."""
-    found = fixable(result.findings)
-    safe, unsafe = found["safe"], found["unsafe"]
+    counts = fixable(result.findings)
+    safe, unsafe = counts["safe"], counts["unsafe"]
     if view.applied is not None or not safe + unsafe:
         return []
     if view.unsafe:
@@ -196,9 +196,9 @@ def _unread(problems: Sequence[Problem], lang: str) -> list[str]:
     doubts = [problem for problem in problems if problem.path not in fatal and problem.reason != "encoding"]
     partly = {problem.path: problem for problem in reversed(doubts)}
     return [
-        count(lang, key, len(found), list=_named([found[path] for path in sorted(found)], lang))
-        for key, found in (("unread", fatal), ("partly-read", partly))
-        if found
+        count(lang, key, len(by_path), list=_named([by_path[path] for path in sorted(by_path)], lang))
+        for key, by_path in (("unread", fatal), ("partly-read", partly))
+        if by_path
     ]
 
 

@@ -136,7 +136,7 @@ class _Writer:
         blocks: list[list[str]] = []
         for group in grouped(findings):
             few = len(group.findings) <= _APART
-            blocks += [self.finding(one) for one in group.findings] if few else [self._group(group)]
+            blocks += [self.finding(finding) for finding in group.findings] if few else [self._group(group)]
         return blocks
 
     def _is_ungrouped(self) -> bool:
@@ -145,7 +145,7 @@ class _Writer:
 
     def _is_short(self, findings: Sequence[Finding]) -> bool:
         """Whether checks are shown without source and reasons, because there are many."""
-        return not self._is_ungrouped() and len({(one.code, one.severity) for one in findings}) > _MANY
+        return not self._is_ungrouped() and len({(finding.code, finding.severity) for finding in findings}) > _MANY
 
     def _group(self, group: Group) -> list[str]:
         """The first finding, a line for each of some others, and the advice."""
@@ -272,10 +272,10 @@ class _Writer:
         return lines
 
     def _described(self, program: ProgramSummary) -> str:
-        found = Counter(item.status for item in program.checklist)
-        items = [count(self._lang, f"checklist.{word}", found[word]) for word in STATUSES if found[word]]
-        known = traits(program, ("framework", "mode", "state", "role", "devices"), self._lang)
-        return say(self._lang, "list.and").join([*known, *items])
+        statuses = Counter(item.status for item in program.checklist)
+        items = [count(self._lang, f"checklist.{word}", statuses[word]) for word in STATUSES if statuses[word]]
+        described = traits(program, ("framework", "mode", "state", "role", "devices"), self._lang)
+        return say(self._lang, "list.and").join([*described, *items])
 
     def first(self, result: RunResult, findings: Sequence[Finding]) -> list[str]:
         """Where to begin, if there are many findings or fixes were applied."""
@@ -290,9 +290,9 @@ class _Writer:
         """What to do, and where."""
         todo = []
         for step in first_steps(findings, limit):
-            one = step.first
-            place = f"{escape_control_chars(one.path)}:{one.span.line}"
-            todo.append((step.message, count(self._lang, "first.places", step.places, name=one.name, place=place)))
+            first = step.first
+            place = f"{escape_control_chars(first.path)}:{first.span.line}"
+            todo.append((step.message, count(self._lang, "first.places", step.places, name=first.name, place=place)))
         return todo
 
     def _numbered(self, title: str, todo: Sequence[tuple[str, str]]) -> list[str]:

@@ -29,9 +29,9 @@ from npulint.survey.rows import content_of, failed, part_of
 
 def answer(request: tuple[object, object]) -> bool:
     """What `check` returns for the plan and the job of a request; called in the process that was started for it."""
-    known = check(msgspec.convert(request[0], Plan), msgspec.convert(request[1], Job))
+    was_checked = check(msgspec.convert(request[0], Plan), msgspec.convert(request[1], Job))
     gc.collect()
-    return known
+    return was_checked
 
 
 def check(plan: Plan, job: Job) -> bool:

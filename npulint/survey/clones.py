@@ -52,7 +52,7 @@ def cloned(projects: Sequence[Listed], jobs: Sequence[Job], out: str, seconds: i
         if name.startswith(_UNFINISHED):
             shutil.rmtree(os.path.join(out, CLONES, name), ignore_errors=True)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return list(pool.map(lambda one, job: _cloned(one, job, out, seconds), projects, jobs))
+        return list(pool.map(lambda project, job: _cloned(project, job, out, seconds), projects, jobs))
 
 
 def forget(out: str) -> None:

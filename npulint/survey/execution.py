@@ -42,14 +42,14 @@ def checked(plan: Plan, job: Job) -> bool:
         write_part(plan.out, job.identity, failed(job, job.failure, job.detail))
         return False
     try:
-        known: bool = CHILDREN.ask(_request(plan, job), Limits(plan.seconds, plan.memory))
+        was_checked: bool = CHILDREN.ask(_request(plan, job), Limits(plan.seconds, plan.memory))
     except Ended as ended:
         if ended.failure == "closed":  # the survey is interrupted
             raise InterruptedError from None
         failure = "ended" if ended.failure == "start" else ended.failure
         write_part(plan.out, job.identity, failed(job, failure, ended.detail))
         return False
-    return known
+    return was_checked
 
 
 def _request(plan: Plan, job: Job) -> tuple[object, object]:
@@ -67,15 +67,15 @@ def execute(
     """Check all projects, on the cluster of a scheduler if one is named; returns how many were known already.
     `processes` are those of this machine (0: one for each core). Raises `NpulintError` if a cluster cannot be used."""
     advance = progress_counter(len(jobs), progress)
-    known, rest = 0, list(jobs)
+    done_before, rest = 0, list(jobs)
     if scheduler:
         with _cluster(scheduler, plan.lang) as client:
-            known, rest = _done(plan, rest, client.get_executor(), advance, lambda: bool(_workers(client)))
+            done_before, rest = _done(plan, rest, client.get_executor(), advance, lambda: bool(_workers(client)))
     if not rest:
-        return known
+        return done_before
     with _local(processes or os.cpu_count() or 1) as executor:
         again, _ = _done(plan, rest, executor, advance, lambda: True)
-    return known + again
+    return done_before + again
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def _done(
     waiting = {executor.submit(checked, plan, job): job for job in jobs}
     for future in list(waiting):
         future.add_done_callback(answered.put)
-    known, looks = 0, 0
+    done_before, looks = 0, 0
     lost: list[Job] = []
     while waiting and looks < _PATIENCE:
         try:
@@ -111,11 +111,11 @@ def _done(
         if answer is None:
             lost.append(job)
         else:
-            known += answer
+            done_before += answer
             advance(1)
     for future in waiting:
         future.cancel()
-    return known, [*lost, *waiting.values()]
+    return done_before, [*lost, *waiting.values()]
 
 
 def _answer(future: Future[bool], lang: str) -> bool | None:

@@ -95,8 +95,11 @@ class Listed(msgspec.Struct, frozen=True):
 def listed(path: str, out: str, lang: str) -> list[Listed]:
     """The projects of a folder or list, without the folder `out`. Raises `NpulintError`."""
     listeds = list(_in_folder(path, out)) if os.path.isdir(path) else _in_list(path, lang)
-    unique = {one.place if one.is_address else os.path.realpath(one.place): one for one in reversed(listeds)}
-    return sorted(unique.values(), key=lambda one: (one.name.casefold(), one.name, one.place))
+    unique = {
+        project.place if project.is_address else os.path.realpath(project.place): project
+        for project in reversed(listeds)
+    }
+    return sorted(unique.values(), key=lambda project: (project.name.casefold(), project.name, project.place))
 
 
 def jobs(projects: Sequence[Listed]) -> list[Job]:
@@ -106,11 +109,11 @@ def jobs(projects: Sequence[Listed]) -> list[Job]:
         Job(
             name,
             identity,
-            without_credentials(one.place) if one.is_address else shown(os.path.abspath(one.place)),
-            "" if one.is_address else os.path.abspath(one.place),
-            one.exclude,
+            without_credentials(project.place) if project.is_address else shown(os.path.abspath(project.place)),
+            "" if project.is_address else os.path.abspath(project.place),
+            project.exclude,
         )
-        for one, name, identity in zip(projects, names, _identities(names), strict=True)
+        for project, name, identity in zip(projects, names, _identities(names), strict=True)
     ]
 
 
@@ -139,16 +142,16 @@ def _in_folder(folder: str, out: str) -> Iterator[Listed]:
     marks one, each sub-folder with code. In a folder that is a repository itself, such as a model zoo, the same."""
     top, results = os.path.abspath(folder), os.path.abspath(out)
     repositories = set(_repositories(top, results))
-    found = set(repositories)
+    paths = set(repositories)
     for sub_folder in _sub_folders(top, results):
         if sub_folder not in repositories:
-            found |= _roots(
+            paths |= _roots(
                 sub_folder, [path for path in (*repositories, results) if path.startswith(sub_folder + os.sep)]
             )
-    for path in sorted(found):
-        nested = tuple(sorted(other for other in (*found, results) if other.startswith(path + os.sep)))
+    for path in sorted(paths):
+        nested = tuple(sorted(other for other in (*paths, results) if other.startswith(path + os.sep)))
         yield Listed(path, os.path.relpath(path, top).replace(os.sep, "/"), nested)
-    if not found and discover([top]).files:
+    if not paths and discover([top]).files:
         yield Listed(top, os.path.basename(top))
 
 
@@ -192,14 +195,17 @@ def _in_list(path: str, lang: str) -> list[Listed]:
     text = data.decode("utf-8-sig", "surrogateescape")
     rows = _table(text, path, lang) if path.lower().endswith(".csv") else _lines(text)
     here = os.path.dirname(os.path.abspath(path))
-    return _shortened([one for place, name in rows for one in _of_place(place, name, here)])
+    return _shortened([project for place, name in rows for project in _of_place(place, name, here)])
 
 
 def _shortened(listeds: Sequence[Listed]) -> list[Listed]:
     """The projects without what the names of absolute paths have in common."""
-    above = [os.path.dirname(one.name) for one in listeds if os.path.isabs(one.name)]
+    above = [os.path.dirname(project.name) for project in listeds if os.path.isabs(project.name)]
     shared = os.path.commonpath(above) if above else ""
-    return [Listed(one.place, os.path.relpath(one.name, shared)) if os.path.isabs(one.name) else one for one in listeds]
+    return [
+        Listed(project.place, os.path.relpath(project.name, shared)) if os.path.isabs(project.name) else project
+        for project in listeds
+    ]
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:

@@ -169,8 +169,8 @@ class Summed:
     def totals(self) -> Totals:
         """The counts."""
         rows = [project for project in self.projects if project.status != FAILED]
-        known = [row for row in rows if row.effort_mid is not None]
-        effort = [sum(getattr(row, f"effort_{word}") or 0.0 for row in known) for word in ("low", "mid", "high")]
+        estimated = [row for row in rows if row.effort_mid is not None]
+        effort = [sum(getattr(row, f"effort_{word}") or 0.0 for row in estimated) for word in ("low", "mid", "high")]
         return Totals(
             projects=len(self.projects),
             failed=len(self.projects) - len(rows),
@@ -179,7 +179,7 @@ class Summed:
             warnings=sum(row.warnings for row in rows),
             notes=sum(row.notes for row in rows),
             lines=sum(row.lines for row in rows),
-            effort=(effort[0], effort[1], effort[2]) if known else None,
+            effort=(effort[0], effort[1], effort[2]) if estimated else None,
         )
 
     def blockers(self) -> list[Blocker]:

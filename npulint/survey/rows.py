@@ -129,9 +129,9 @@ def _hours(result: RunResult, word: str) -> tuple[float | None, float | None, fl
 
 def _frameworks(result: RunResult) -> tuple[str, ...]:
     """The frameworks of the programs, else those that files use."""
-    found = {program.framework for program in result.programs} - {"", "none", "unknown"}
+    used = {program.framework for program in result.programs} - {"", "none", "unknown"}
     return tuple(
-        sorted(found or {framework_use.framework for framework_use in result.seen if framework_use.use == "import"})
+        sorted(used or {framework_use.framework for framework_use in result.seen if framework_use.use == "import"})
     )
 
 

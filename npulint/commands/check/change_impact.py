@@ -29,7 +29,13 @@ def findings_caused_by_change(
 ) -> frozenset[FindingKey]:
     """Keys of the findings in `context` files that do not occur when the named files have the content of
     ``settings.consequences_since``. Raises `ConfigError` for an unknown or incomplete revision."""
-    there = {key for outcome in outcomes for one in outcome.findings for key in covered_keys(one) if key[1] in context}
+    there = {
+        key
+        for outcome in outcomes
+        for finding in outcome.findings
+        for key in covered_keys(finding)
+        if key[1] in context
+    }
     if not there:
         return frozenset()
     try:
@@ -49,7 +55,7 @@ def findings_caused_by_change(
         for finding in evaluator.project(root, files, data).findings:
             old |= finding_keys(finding)
     compared = {file.path for root in before for file in projects[root]}
-    return frozenset(one for one in there - old if one[1] in compared)
+    return frozenset(key for key in there - old if key[1] in compared)
 
 
 def _before(
@@ -57,15 +63,19 @@ def _before(
 ) -> dict[str, tuple[list[SourceFile], dict[str, bytes]]]:
     """Per project its files at the revision, and the content of those that were named, by path. Projects in other git
     repositories are omitted, since they cannot be compared."""
-    known = revision.files(list(projects))
-    projects = {root: files for root, files in projects.items() if any(file.location in known for file in files)}
+    revision_files = revision.files(list(projects))
+    projects = {
+        root: files for root, files in projects.items() if any(file.location in revision_files for file in files)
+    }
     now = {file.location for files in projects.values() for file in files}
-    gone = _gone((path for path in known if path not in now), options)
+    gone = _gone((path for path in revision_files if path not in now), options)
     roots: dict[str, str] = {}
     for root, files in projects.items():
         roots.update((path, root) for path in gone if _within(path, root))
-        roots.update((file.location, root) for file in files if file.path not in context and file.location in known)
-    bytes_of = dict(zip(roots, revision.contents([known[path] for path in roots]), strict=True))
+        roots.update(
+            (file.location, root) for file in files if file.path not in context and file.location in revision_files
+        )
+    bytes_of = dict(zip(roots, revision.contents([revision_files[path] for path in roots]), strict=True))
     return {root: _project(root, files, context, bytes_of, roots) for root, files in projects.items()}
 
 

@@ -64,15 +64,17 @@ def apply_fixes(
                 project_fixeses.append(_ProjectFixes(outcome))
                 continue
             named = {source.path for source in sources if may_change(source.path)} - first.context_only
-            workspace = FixWorkspace(root, sources, named, piped, growing=not piped, explicit=first.found.named)
+            workspace = FixWorkspace(root, sources, named, piped, growing=not piped, explicit=first.discovery.named)
             project_fixeses.append(fixer.project(root, workspace, outcome))
             waiting += len(sources)
             if waiting > _COLLECT_AFTER:
                 gc.collect()
                 waiting = 0
     after = {file.path: file.after for some in project_fixeses for file in some.files}
-    last = CheckedProjects(first.found, first.context_only, first.projects, [some.outcome for some in project_fixeses])
-    checked = (file.location for file in first.found.files if file.path not in piped)
+    last = CheckedProjects(
+        first.discovery, first.context_only, first.projects, [some.outcome for some in project_fixeses]
+    )
+    checked = (file.location for file in first.discovery.files if file.path not in piped)
     folders = tuple(sorted({os.path.dirname(location) for location in checked}))
     lines = FileLines({**piped, **after}, settings.boundary())
     return _together(project_fixeses, build_result(last, settings, catalogue, begun, lines), folders)
@@ -350,8 +352,8 @@ def _touched(proposal: Proposal, workspace: FixWorkspace) -> tuple[Touched, ...]
     toucheds = []
     for edit in proposal.plan.edits:
         span = edit.span
-        whole = span.end_column == 1 and span.end_line > span.line
-        last = span.end_line - whole
+        ends_line = span.end_column == 1 and span.end_line > span.line
+        last = span.end_line - ends_line
         toucheds.append(Touched(edit.path, workspace.line(edit.path, span.line), workspace.line(edit.path, last)))
     toucheds += [Touched(request.path, statement=request.statement) for request in proposal.plan.imports]
     return tuple(dict.fromkeys(toucheds))
@@ -368,15 +370,15 @@ def _by_reason(refused: Iterable[Refusal]) -> list[Refusal]:
     merged: dict[Refusal, set[str]] = {}
     for refusal in refused:
         merged.setdefault(msgspec.structs.replace(refusal, files=()), set()).update(refusal.files)
-    refusals = [msgspec.structs.replace(one, files=tuple(sorted(files))) for one, files in merged.items()]
-    return sorted(refusals, key=lambda one: (one.path, one.line, one.code, one.reason))
+    refusals = [msgspec.structs.replace(refusal, files=tuple(sorted(files))) for refusal, files in merged.items()]
+    return sorted(refusals, key=lambda refusal: (refusal.path, refusal.line, refusal.code, refusal.reason))
 
 
 def _without(copies: list[Refusal], refused: list[Refusal], fixed: list[Fixed]) -> list[Refusal]:
     """The refused `copies` of files that were neither made nor refused later: once the code is for the NPU, the checks
     of launchers for GPUs report no more."""
-    known = {(refusal.code, refusal.path) for refusal in refused} | {(fix.code, fix.path) for fix in fixed}
-    return [copy for copy in copies if (copy.code, copy.path) not in known]
+    told = {(refusal.code, refusal.path) for refusal in refused} | {(fix.code, fix.path) for fix in fixed}
+    return [copy for copy in copies if (copy.code, copy.path) not in told]
 
 
 def _idle(done: PassResult) -> list[RefusedFix]:

@@ -64,7 +64,7 @@ class _Looks:
 
     def busiest(self) -> str:
         """The file that most of the looks saw, first the one that was nearest to the work; empty without such a one."""
-        path, count = max(self._seen.items(), key=lambda one: one[1], default=("", 0))
+        path, count = max(self._seen.items(), key=lambda pair: pair[1], default=("", 0))
         return path if 2 * count > self._count else ""
 
 
@@ -76,7 +76,7 @@ def _recursing(error: RecursionError, paths: frozenset[str]) -> set[str]:
     repeated = [frame for frame in frames if often[frame.f_code] >= _REPEATED]
     nearest = [next(_files_in(frame, paths), "") for frame in repeated[len(repeated) // 2 :]]
     votes = Counter(filter(None, nearest))
-    path, count = max(votes.items(), key=lambda one: one[1], default=("", 0))
+    path, count = max(votes.items(), key=lambda pair: pair[1], default=("", 0))
     return {path} if 2 * count > votes.total() else set(votes)
 
 

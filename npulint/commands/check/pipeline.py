@@ -29,7 +29,7 @@ class CheckedProjects(msgspec.Struct, frozen=True):
     """All projects of a run with their raw results: the files that were found, the files of each project,
     `context_only` paths included, and the results of each."""
 
-    found: Discovery
+    discovery: Discovery
     context_only: frozenset[str]
     projects: dict[str, list[SourceFile]]
     outcomes: list[RawResults]
@@ -65,7 +65,7 @@ def build_result(
     scope = ReportScope(judged.context_only, _caused(judged, catalogue, settings))
     lines = lines or FileLines(settings.piped(), settings.boundary())
     context = RunContext(settings, catalogue, lines, scope, started=begun)
-    raw = merged(judged.outcomes, judged.found.problems)
+    raw = merged(judged.outcomes, judged.discovery.problems)
     del judged  # of thousands of projects, the files take as much memory as the findings
     return finalize(raw, context)
 

@@ -105,8 +105,8 @@ def _judged(
             role = roles.get(program.entry) or role_by_name(in_tree(program.entry, root, around))
             programs.append(summarise(program, verdict.checklist, role))
         program.index.release()
-    ranked.sort(key=lambda one: one[0])  # a finding of shared code is told of a script that trains, not of a document
-    findings = [finding for _, found in ranked for finding in found]
+    ranked.sort(key=lambda pair: pair[0])  # a finding of shared code is told of a script that trains, not of a document
+    findings = [finding for _, program_findings in ranked for finding in program_findings]
     findings += grouped(demoted)
     findings = merge_project(findings, catalogue.told_once("project"))
     if graphs:

@@ -116,7 +116,7 @@ def _together(
     items = list(projects.items())
     size = max(1, -(-len(items) // (count * _CHUNKS)))
     outcomes: list[RawResults] = []
-    known = Pool()
+    shared_objects = Pool()
     with ChildPool(_ANSWER, count, settings.paths) as pool:
         waiting = deque(
             (chunk, pool.submit(partial(_request, chunk, settings)))
@@ -124,7 +124,7 @@ def _together(
         )
         while waiting:
             chunk, future = waiting.popleft()
-            outcomes += map(known.shared, _outcomes(chunk, future, pool, catalogue, settings))
+            outcomes += map(shared_objects.shared, _outcomes(chunk, future, pool, catalogue, settings))
             advance(sum(map(len, chunk.values())))
     return outcomes
 

@@ -253,9 +253,9 @@ def operations(config: TrainingConfig, tracer: Tracer) -> list[KindSummary]:
     """The operations of a program that have a framework-neutral name, except those used only for evaluation."""
     made = Counter(step.target for steps in config.homes.values() for step in steps if step.target is not None)
     return [
-        _summary(step, step.known, tracer, _is_made_once(step, made))
+        _summary(step, step.recipe, tracer, _is_made_once(step, made))
         for step in config.all_steps()
-        if step.known is not None and step.known.neutral and step.counts and not step.evaluates
+        if step.recipe is not None and step.recipe.neutral and step.counts and not step.evaluates
     ]
 
 

@@ -67,11 +67,11 @@ def _longest(left: list[int], right: list[int]) -> Iterator[_Run]:
     masks: dict[int, int] = {}
     for i, item in enumerate(left):
         masks[item] = masks.get(item, 0) | 1 << i
-    whole = (1 << len(left)) - 1
-    row, rows = whole, list[int]()
+    full = (1 << len(left)) - 1
+    row, rows = full, list[int]()
     for item in right:
         met = row & masks.get(item, 0)
-        row = (row + met | row - met) & whole
+        row = (row + met | row - met) & full
         rows.append(row)
     pairs = []
     i, j = len(left), len(right)
@@ -102,8 +102,8 @@ def _as_runs(pairs: Iterable[tuple[int, int]]) -> Iterator[_Run]:
 def _common(left: Sequence[int], right: Sequence[int]) -> int:
     """The length of the common prefix."""
     count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
+    for ours, other in zip(left, right, strict=False):
+        if ours != other:
             break
         count += 1
     return count
@@ -116,7 +116,7 @@ def _turned(runs: Iterable[_Run], ours: int, theirs: int) -> list[_Run]:
 
 def _joined(runs: Iterable[_Run], left: Sequence[int], right: Sequence[int]) -> list[_Run]:
     """The runs, each shifted up to the previous one where the elements there are equal as well."""
-    found: list[_Run] = []
+    joined: list[_Run] = []
     i = j = 0
     for first, second, length in runs:
         if not length:
@@ -125,10 +125,10 @@ def _joined(runs: Iterable[_Run], left: Sequence[int], right: Sequence[int]) -> 
             second = j
         elif second == j and first > i and left[i : i + length] == left[first : first + length]:
             first = i
-        if found and first == i and second == j:
-            start, other, before = found.pop()
-            found.append((start, other, before + length))
+        if joined and first == i and second == j:
+            start, other, before = joined.pop()
+            joined.append((start, other, before + length))
         else:
-            found.append((first, second, length))
+            joined.append((first, second, length))
         i, j = first + length, second + length
-    return found
+    return joined

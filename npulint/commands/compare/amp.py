@@ -33,21 +33,25 @@ class _Scale(msgspec.Struct, frozen=True):
 
 
 def unify_mechanisms(
-    found: Sequence[Difference], reference: TrainingConfig, migrated: TrainingConfig, first: Tracer, second: Tracer
+    differences: Sequence[Difference],
+    reference: TrainingConfig,
+    migrated: TrainingConfig,
+    first: Tracer,
+    second: Tracer,
 ) -> list[Difference]:
-    """`found`; if one program uses native mixed precision and the other apex, the differences of the individual calls
-    are replaced by one for the loss scale and one for the opt level. If only one program contains a mechanism and its
-    start does not use it, there is no difference."""
+    """`differences`; if one program uses native mixed precision and the other apex, the differences of the individual
+    calls are replaced by one for the loss scale and one for the opt level. If only one program contains a mechanism and
+    its start does not use it, there is no difference."""
     left, right = _calls(reference), _calls(migrated)
     ways = _mechanism(left, first), _mechanism(right, second)
     if "" in ways or ways == ("both", "both"):
-        return list(found)
+        return list(differences)
     ways = (ways[1], ways[1]) if ways[0] == "both" else (ways[0], ways[0]) if ways[1] == "both" else ways
     if ways[0] != ways[1]:
-        rest = [difference for difference in found if not is_of_calls(difference, spots(left) | spots(right))]
+        rest = [difference for difference in differences if not is_of_calls(difference, spots(left) | spots(right))]
         return [*rest, *_scaled(left, first, right, second), *_cast(left, first, right, second)]
     idle = [step for step in (*left, *right) if (step.name in _NATIVE) != (ways[0] == "native")]
-    return [difference for difference in found if not is_of_calls(difference, spots(idle), any)]
+    return [difference for difference in differences if not is_of_calls(difference, spots(idle), any)]
 
 
 def _calls(config: TrainingConfig) -> list[CodeStep]:
@@ -73,12 +77,12 @@ def spots(steps: Iterable[CodeStep]) -> set[tuple[str, Span]]:
 
 
 def is_of_calls(
-    difference: Difference, spots: set[tuple[str, Span]], whole: Callable[[Iterable[bool]], bool] = all
+    difference: Difference, spots: set[tuple[str, Span]], quantifier: Callable[[Iterable[bool]], bool] = all
 ) -> bool:
     """Whether a difference is only about such calls; differences of named values are kept."""
     if difference.part not in ("loss_scale", "autocast") or difference.named:
         return False
-    return whole(
+    return quantifier(
         (mark.path, mark.span) in spots for mark in (difference.reference, difference.migrated) if mark is not None
     )
 
@@ -141,7 +145,7 @@ def argument_value(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, S
             span = argument.span or step.span
             traced = tracer.trace(argument.expr, span)
             return (traced.value, SideValue.traced(traced, step.scope.path, span)) if traced.known else None
-    defaults = {} if step.known is None or step.is_open else step.known.effective({})
+    defaults = {} if step.recipe is None or step.is_open else step.recipe.effective({})
     if name not in defaults:
         return None
     return defaults[name], SideValue(shown_plain(defaults[name]), step.scope.path, step.span)

@@ -89,7 +89,7 @@ def items_of(
             item, row = _differing(difference, by_place, items)
         if row is not None:
             rows.setdefault(item, []).append(row)
-    live = {(one.code, one.path, one.span) for one in findings}
+    live = {(finding.code, finding.path, finding.span) for finding in findings}
     seen: dict[str, list[ComparedPart]] = {}
     for part in parts:
         own = seen.setdefault(part.item, [])
@@ -178,7 +178,7 @@ class PairAnswer(msgspec.Struct, frozen=True, eq=False):
 
     pair: ComparedPair
     answers: list[ChecklistItem]
-    found: list[Difference]
+    differences: list[Difference]
     findings: list[Finding]
     notice: str = ""
     parts: Sequence[PartEvidence] = ()
@@ -280,7 +280,7 @@ class ProjectComparer:
     def pairs(self) -> ProgramPairs:
         """The matched programs of both projects; their entry scripts become counterparts. Raises `NpulintError` if the
         settings name a script that is no entry of a program."""
-        reference, migrated = (side.whole.context for side in self._sides)
+        reference, migrated = (side.assembly.context for side in self._sides)
         programs = self._sides[0].programs(), self._sides[1].programs()
         if self._settings.entries:
             pairs = self._named()
@@ -298,18 +298,18 @@ class ProjectComparer:
         """The pairs of programs that the settings name."""
         lang, (reference, migrated) = self._settings.language(), self._sides
         entries = self._settings.entries
-        pairs = [(reference.program_of(one, lang), migrated.program_of(other, lang)) for one, other in entries]
+        pairs = [(reference.program_of(script, lang), migrated.program_of(other, lang)) for script, other in entries]
         return ProgramPairs(pairs, [], [], ["named"] * len(pairs))
 
     def _without_others(self, pairs: ProgramPairs) -> list[Side]:
         """The files of both sides without the entry scripts of other programs, which would be matched instead."""
-        found = []
+        sides = []
         for at, side in enumerate(self._sides):
             paired = [pair[at] for pair in pairs.pairs]
             used = {path for program in paired for path in program.paths}
             others = {program.entry for program in side.programs()} - used
-            found.append(Side(side.names.names, [path for path in side.names.paths if path not in others]))
-        return found
+            sides.append(Side(side.names.names, [path for path in side.names.paths if path not in others]))
+        return sides
 
     def _answer(self, left: Program, right: Program) -> PairAnswer:
         """The comparison of one pair of programs; without rows when the code recurses too deeply to be resolved."""
@@ -327,8 +327,8 @@ class ProjectComparer:
     def _compared(self, left: Program, right: Program) -> PairAnswer:
         starts = self.starts(left, right)
         program_comparison = self.comparison(left, right, starts)
-        found = program_comparison.rows
-        facts = [*difference_facts(found), *ingredient_facts(found), *part_facts(program_comparison.parts)]
+        differences = program_comparison.rows
+        facts = [*difference_facts(differences), *ingredient_facts(differences), *part_facts(program_comparison.parts)]
         findings: list[Finding] = []
         answers: dict[str, ChecklistItem] = {}
         for program in self._evaluated(left, right, facts):
@@ -336,17 +336,19 @@ class ProjectComparer:
             findings += verdict.findings
             answers.update((item.item, item) for item in verdict.checklist)
         items = [answers[item.key] for item in self._catalogue.pretuning if item.key in answers]
-        return PairAnswer(_bare_pair(left, right, starts[0]), items, found, findings, parts=program_comparison.parts)
+        return PairAnswer(
+            _bare_pair(left, right, starts[0]), items, differences, findings, parts=program_comparison.parts
+        )
 
     def _evaluated(self, left: Program, right: Program, facts: Sequence[Fact]) -> Sequence[Program]:
         """The two sides of a pair that checks are evaluated on."""
-        first = sided(left, SIDES[0], [*facts, *random_facts(self._sides[0].whole.context, left.paths)])
+        first = sided(left, SIDES[0], [*facts, *random_facts(self._sides[0].assembly.context, left.paths)])
         return first, sided(right, SIDES[1], facts)
 
     def starts(self, left: Program, right: Program) -> list[Start]:
         """The launch configurations to compare the two programs with, most informative first."""
         reference, migrated = self._sides
-        ways = paired_starts(reference.whole.context, left.entry, migrated.whole.context, right.entry)
+        ways = paired_starts(reference.assembly.context, left.entry, migrated.assembly.context, right.entry)
         return [
             Start(launch, other, reference.configs, migrated.configs, reference.sources, migrated.sources)
             for launch, other in ways[:_STARTS]
@@ -365,9 +367,9 @@ class ProjectComparer:
         the other project counts as reached by both, since a computed name may load it."""
         ours, theirs = self._matched.reference_modules, self._matched.modules
         return (
-            TrainingConfig(self._sides[0].whole.context, left, [ours[path] for path in right.paths if path in ours]),
+            TrainingConfig(self._sides[0].assembly.context, left, [ours[path] for path in right.paths if path in ours]),
             TrainingConfig(
-                self._sides[1].whole.context, right, [theirs[path] for path in left.paths if path in theirs]
+                self._sides[1].assembly.context, right, [theirs[path] for path in left.paths if path in theirs]
             ),
         )
 
@@ -388,4 +390,6 @@ def _pairs_within_limit(pairs: Sequence[tuple[Program, Program]]) -> int:
 
 def _with_items(answer: PairAnswer, findings: Sequence[Finding]) -> ComparedPair:
     """The pair with its checklist items, their statuses decided by the reported `findings`."""
-    return msgspec.structs.replace(answer.pair, items=items_of(answer.answers, answer.found, findings, answer.parts))
+    return msgspec.structs.replace(
+        answer.pair, items=items_of(answer.answers, answer.differences, findings, answer.parts)
+    )

@@ -67,7 +67,7 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
     root: str
     problems: Sequence[Problem]
     files: list[FileFacts]
-    whole: Assembled
+    assembly: Assembled
     configs: Configs
     sources: ProgramSources
     entry: str = ""
@@ -75,12 +75,12 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
     @property
     def names(self) -> Side:
         """The module names of the project, for finding counterparts."""
-        return Side(self.whole.context.names, list(self.whole.context.project.modules))
+        return Side(self.assembly.context.names, list(self.assembly.context.project.modules))
 
     def programs(self) -> Sequence[Program]:
         """The programs to compare."""
         written = [
-            program for program in self.whole.programs if not program.fact.configured
+            program for program in self.assembly.programs if not program.fact.configured
         ]  # settings of others have no code
         named = [program for program in written if program.entry == self.entry]
         return named if self.entry and named else written
@@ -90,9 +90,11 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
         name = posixpath.normpath(script.replace("\\", "/"))
         programs = [program for program in self.programs() if program.entry]
         fitting = [program for program in programs if f"/{program.entry}".endswith(f"/{name}")]
-        found = [program for program in fitting if program.entry in (name, posixpath.join(self.root, name))] or fitting
-        if len(found) == 1:
-            return found[0]
+        matching = [
+            program for program in fitting if program.entry in (name, posixpath.join(self.root, name))
+        ] or fitting
+        if len(matching) == 1:
+            return matching[0]
         trained = sorted(fitting or programs, key=lambda program: not program.fact.trains)[:_LISTED]
         names = (escape_control_chars(program.entry.removeprefix(f"{self.root}/")) for program in trained)
         listed = say(lang, "list.and").join(names)
@@ -116,10 +118,10 @@ class ReadOnce:
         file = self._known.get(key)
         if file is not None:
             return _moved(file, source.path)
-        found = read(loaded, True, self._budget)
-        if not found.problems:
-            self._known[key] = found
-        return found
+        facts = read(loaded, True, self._budget)
+        if not facts.problems:
+            self._known[key] = facts
+        return facts
 
 
 def _moved(file: FileFacts, path: str) -> FileFacts:
@@ -150,11 +152,11 @@ def project(
         advance(1)
     limit = budget.of_project(len(files), sum(source.size for source in side.sources))
     try:
-        files, whole = without_failing(files, limit, lambda left: (left, assembled(side.root, left, *declared)))
+        files, assembly = without_failing(files, limit, lambda left: (left, assembled(side.root, left, *declared)))
     except UNMANAGEABLE as error:
         reason, detail = (error.reason, error.detail) if isinstance(error, BudgetError) else ("too-deep", "")
         files = [unjudged(file, reason, detail) if file.code else file for file in files]
-        whole = assembled(side.root, files, *declared)
-    configs = Configs(whole.context, [source for source in side.sources if source.kind == _CONFIGURATION])
+        assembly = assembled(side.root, files, *declared)
+    configs = Configs(assembly.context, [source for source in side.sources if source.kind == _CONFIGURATION])
     sources = ProgramSources(side.root, side.sources)
-    return ComparedProject(side.root, side.problems, files, whole, configs, sources, side.entry)
+    return ComparedProject(side.root, side.problems, files, assembly, configs, sources, side.entry)

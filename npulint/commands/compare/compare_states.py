@@ -44,8 +44,8 @@ class Range(msgspec.Struct, frozen=True):
     def parsed(cls, text: str) -> Range:
         """``BASE..HEAD``, ``BASE...HEAD`` or ``BASE``; as in git, what is missing beside the dots is HEAD."""
         dots = "..." if "..." in text else ".."
-        base, found, head = text.partition(dots)
-        return cls(base or "HEAD", head or "HEAD", dots == "...") if found else cls(text, "")
+        base, separator, head = text.partition(dots)
+        return cls(base or "HEAD", head or "HEAD", dots == "...") if separator else cls(text, "")
 
 
 class ComparedStates(msgspec.Struct, frozen=True, eq=False):
@@ -145,18 +145,18 @@ class _States:
         named = entry if os.path.isfile(self._path) and any(file.path == entry for file in files) else ""
         return SideSources(root, files, snapshot.problems if root == self._root else (), named)
 
-    def _ids(self, now: SideSources, known: set[str]) -> dict[str, str]:
+    def _ids(self, now: SideSources, tree_ids: set[str]) -> dict[str, str]:
         """The ids that git would give the present files, by path relative to the folder."""
-        digest = "sha256" if any(len(name) > _SHA1 for name in known) else "sha1"
-        found = {}
+        digest = "sha256" if any(len(name) > _SHA1 for name in tree_ids) else "sha1"
+        ids = {}
         for file in now.sources:
             path = os.path.relpath(file.location, self._where).replace(os.sep, "/")
             try:
                 data = read_regular(file.location, _LIMIT)
             except (OSError, ValueError):
                 continue
-            found[path] = hashlib.new(digest, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-        return found
+            ids[path] = hashlib.new(digest, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+        return ids
 
     def _drop_ignored(self, left: Snapshot, present: Mapping[str, str]) -> None:
         """Leave out files of the revision that still exist but are not read there, because a pattern excludes them."""

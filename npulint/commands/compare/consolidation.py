@@ -31,7 +31,7 @@ def consolidated(differences: Iterable[Difference]) -> list[Difference]:
 
 def _without_parts(differences: Sequence[Difference]) -> list[Difference]:
     """Without calculations that are part of an argument that differs as a whole."""
-    whole = [
+    arguments = [
         (side.path, side.span)
         for difference in differences
         if difference.change == "changed" and difference.argument
@@ -43,7 +43,7 @@ def _without_parts(differences: Sequence[Difference]) -> list[Difference]:
         for difference in differences
         if not (
             _calculates(difference)
-            and any(_is_within(difference.migrated or difference.reference, *each) for each in whole)
+            and any(_is_within(difference.migrated or difference.reference, *each) for each in arguments)
         )
     ]
 
@@ -108,8 +108,8 @@ def _grouped(differences: Iterable[Difference], key: Callable[[Difference], Hash
 def _other_networks(differences: Sequence[Difference]) -> list[Difference]:
     """Many layers that differ between two descriptions of networks are one difference: another file is read."""
     result: list[Difference] = []
-    heads = {_head(one) for one in differences if one.part == "layer"}
-    for group in _grouped(differences, lambda one: _description(one, heads) or id(one)):
+    heads = {_head(difference) for difference in differences if difference.part == "layer"}
+    for group in _grouped(differences, lambda difference: _description(difference, heads) or id(difference)):
         difference = group[0]
         if len(group) < _BLOCKS or difference.reference is None or difference.migrated is None:
             result += group

@@ -24,7 +24,9 @@ _TOLD = frozenset(("precision_mode", "autocast", "loss_scale", "mix_list", "half
 """Parts that a program either has or not: if only one program has it and no row says so, its use was not understood."""
 _TRAINERS = frozenset(("Trainer", "TrainingArguments", "Seq2SeqTrainingArguments", "Accelerator", "Fabric"))
 _MIXED = frozenset(("precision_mode", "autocast", "half_cast", "mix_list"))
-_NOTED = frozenset((("loss_scale", "added"), *(("drop_remainder", one) for one in ("added", "changed", "removed"))))
+_NOTED = frozenset(
+    (("loss_scale", "added"), *(("drop_remainder", change) for change in ("added", "changed", "removed")))
+)
 """Parts and changes that the NPU requires."""
 
 Seen = Mapping[str, SideValue]
@@ -56,12 +58,12 @@ class PartEvidence(msgspec.Struct, frozen=True):
 
 
 def evidence(
-    found: Iterable[Difference], reference: Seen, migrated: Seen, trainer: Container[str] = ()
+    differences: Iterable[Difference], reference: Seen, migrated: Seen, trainer: Container[str] = ()
 ) -> list[PartEvidence]:
-    """The evidence of every part, of the compared rows `found` and of what each program has; `trainer` are the parts
-    that the training framework of the reference switches on."""
+    """The evidence of every part, of the compared rows `differences` and of what each program has; `trainer` are the
+    parts that the training framework of the reference switches on."""
     rows: dict[str, list[Difference]] = {}
-    for difference in found:
+    for difference in differences:
         rows.setdefault(difference.part, []).append(difference)
     parts = (_of_part(part, rows.get(part, ()), reference.get(part), migrated.get(part)) for part in ITEM_OF)
     return [msgspec.structs.replace(part, by_trainer=part.part in trainer) for part in parts]
@@ -97,18 +99,18 @@ def _of_row(difference: Difference) -> EvidenceAnswer:
 def seen(config: TrainingConfig, tracer: Tracer, settings: Iterable[TrainingSetting]) -> Seen:
     """The first place of each part that a program has in this start: in its calls and their arguments, its options,
     constants and configuration files, the settings of the adapter, and the variables of the environment."""
-    found: dict[str, SideValue] = {}
-    for part, side in chain(_steps(config, tracer, found), _settings(settings), _of_adapter(config)):
-        found.setdefault(part, side)
-    return found
+    places: dict[str, SideValue] = {}
+    for part, side in chain(_steps(config, tracer, places), _settings(settings), _of_adapter(config)):
+        places.setdefault(part, side)
+    return places
 
 
-def _steps(config: TrainingConfig, tracer: Tracer, found: Container[str]) -> Iterator[tuple[str, SideValue]]:
-    """What steps show of parts that are not `found` yet."""
+def _steps(config: TrainingConfig, tracer: Tracer, parts: Container[str]) -> Iterator[tuple[str, SideValue]]:
+    """What steps show of parts that are not among `parts` yet."""
     for step in config.all_steps():
         if not step.counts or not step.part or step.evaluates:
             continue
-        if step.part in found and all(not one.role or one.role in found for one in step.arguments):
+        if step.part in parts and all(not argument.role or argument.role in parts for argument in step.arguments):
             continue  # whether it runs is costly to tell
         if tracer.runs(step.scope) is False:
             continue
@@ -151,7 +153,7 @@ def by_trainer(config: TrainingConfig, tracer: Tracer) -> frozenset[str]:
     command line that the framework parses."""
     parts = {part for part, _ in _settings(passed_settings(tracer, ())) if part in _MIXED}
     for step in config.all_steps():
-        if step.known is not None and step.site is not None and step.known.name.rpartition(".")[2] in _TRAINERS:
+        if step.recipe is not None and step.site is not None and step.recipe.name.rpartition(".")[2] in _TRAINERS:
             for name, value in step.site.record.keywords:
                 traced = tracer.trace(step.site.expr(value), step.span) if argument_part(name) in _MIXED else None
                 if traced is not None and traced.known and not _is_whole(traced.value):

@@ -38,24 +38,28 @@ class _Scale(msgspec.Struct, frozen=True):
 
 
 def unify_graph_rewrite(
-    found: Sequence[Difference], reference: TrainingConfig, migrated: TrainingConfig, first: Tracer, second: Tracer
+    differences: Sequence[Difference],
+    reference: TrainingConfig,
+    migrated: TrainingConfig,
+    first: Tracer,
+    second: Tracer,
 ) -> list[Difference]:
-    """`found`; if only the reference rewrites its graph, the differences of the calls are replaced by one for the
+    """`differences`; if only the reference rewrites its graph, the differences of the calls are replaced by one for the
     precision mode and one for the loss scale."""
     step = _rewrite(reference, first)
     if step is None or _rewrite(migrated, second) is not None:
-        return list(found)
+        return list(differences)
     scalers = [
         all_step for all_step in migrated.all_steps() if _scales(all_step) and second.runs(all_step.scope) is not False
     ]
-    if not any(difference.part == "autocast" and is_of_calls(difference, spots([step])) for difference in found):
-        return list(found)
+    if not any(difference.part == "autocast" and is_of_calls(difference, spots([step])) for difference in differences):
+        return list(differences)
     mode = next(
-        (difference for difference in found if difference.what in _MODES and difference.change == "added"), None
+        (difference for difference in differences if difference.what in _MODES and difference.change == "added"), None
     )
-    gone = [difference for difference in found if is_of_calls(difference, spots([step, *scalers]))]
+    gone = [difference for difference in differences if is_of_calls(difference, spots([step, *scalers]))]
     own = [difference for difference in gone if difference.part == "loss_scale" or mode is not None]
-    rest = [difference for difference in found if difference not in own and difference is not mode]
+    rest = [difference for difference in differences if difference not in own and difference is not mode]
     return [*rest, *_cast(step, mode), *_scaled(step, first, scalers, second, mode, gone)]
 
 
@@ -87,21 +91,23 @@ def _scaled(
     gone: Sequence[Difference],
 ) -> Iterator[Difference]:
     """The difference between the loss scale of the rewrite and that of the migrated program."""
-    one = _of_rewrite(step, first)
-    here = SideValue("?" if one is None else one.shown, step.scope.path, step.span)
+    rewrite_scale = _of_rewrite(step, first)
+    here = SideValue("?" if rewrite_scale is None else rewrite_scale.shown, step.scope.path, step.span)
     if not scalers:
         if mode is None or mode.migrated is None or mode.migrated.text not in _UNSCALED:
             near = next((other.near for other in gone if other.near is not None), mode.migrated if mode else None)
             yield Difference("loss_scale", "removed", "loss_scale", "", here, None, near=near)
         return
-    found = next(((scaler, scale) for scaler in scalers if (scale := _of_call(scaler, second)) is not None), None)
-    if one is None or found is None:
+    scaled = next(((scaler, scale) for scaler in scalers if (scale := _of_call(scaler, second)) is not None), None)
+    if rewrite_scale is None or scaled is None:
         return
-    scaler, other = found
+    scaler, other = scaled
     there = SideValue(other.shown, scaler.scope.path, scaler.span)
-    alike = one.dynamic and other.dynamic  # it soon reaches the same value, whatever the first one is
+    alike = rewrite_scale.dynamic and other.dynamic  # it soon reaches the same value, whatever the first one is
     unknown = other.value is None and not alike
-    yield of_both("loss_scale", one == other, "loss_scale", "", here, there, adapter=alike, certain=not unknown)
+    yield of_both(
+        "loss_scale", rewrite_scale == other, "loss_scale", "", here, there, adapter=alike, certain=not unknown
+    )
 
 
 def _of_rewrite(step: CodeStep, tracer: Tracer) -> _Scale | None:
@@ -115,11 +121,11 @@ def _of_rewrite(step: CodeStep, tracer: Tracer) -> _Scale | None:
 
 def _of_call(step: CodeStep, tracer: Tracer) -> _Scale | None:
     """The loss scale that a call creates; None for one that only applies it."""
-    if step.known is None or step.known.neutral not in (_DYNAMIC, _FIXED):
+    if step.recipe is None or step.recipe.neutral not in (_DYNAMIC, _FIXED):
         return None
-    dynamic = step.known.neutral == _DYNAMIC
+    dynamic = step.recipe.neutral == _DYNAMIC
     wanted = "initial" if dynamic else "loss_scale"
-    name = next((own for own, neutral in step.known.neutral_names.items() if neutral == wanted), wanted)
+    name = next((own for own, neutral in step.recipe.neutral_names.items() if neutral == wanted), wanted)
     argument = argument_value(step, tracer, name)
     value = None if argument is None else argument[0]
     if argument is not None and value is None and dynamic:

@@ -33,16 +33,16 @@ def is_insignificant(step: CodeStep, own: TrainingConfig, other: TrainingConfig)
         asked = own.context.memoize(("asked", step.scope.path), lambda: frozenset(_in_conditions(step.scope)))
         return step.site is not None and step.site in asked
     return step.name == _BROADCAST and any(
-        one.known is not None and one.known.name.endswith(_BROADCASTING)
+        candidate.recipe is not None and candidate.recipe.name.endswith(_BROADCASTING)
         for steps in other.homes.values()
-        for one in steps
+        for candidate in steps
     )
 
 
 def _is_read(step: CodeStep, other: TrainingConfig) -> bool:
     """Whether a step asks for a number of devices or a rank that the other program reads from variables of launchers.
     What is done with it is compared itself."""
-    neutral = "" if step.known is None else step.known.neutral
+    neutral = "" if step.recipe is None else step.recipe.neutral
     name = _SIZES if neutral == "ranks" else _PLACES if neutral == "rank" else None
     return name is not None and any(map(name.search, other.program.index.names("environment_read")))
 
@@ -150,12 +150,12 @@ def _measures(step: CodeStep, side: Side) -> bool:
 
 def _counts_hits(step: CodeStep, side: Side) -> bool:
     """It processes arrays in an evaluation."""
-    return step.evaluates and step.known is not None and step.known.host and step.name.startswith(_ARRAYS)
+    return step.evaluates and step.recipe is not None and step.recipe.host and step.name.startswith(_ARRAYS)
 
 
 def _seeds_device(step: CodeStep, side: Side) -> bool:
     """The counterpart of the function seeds the devices with a different call."""
-    return step.shown in _DEVICE_SEEDS and any(one.shown in _DEVICE_SEEDS for one in side.opposite(step))
+    return step.shown in _DEVICE_SEEDS and any(opposite.shown in _DEVICE_SEEDS for opposite in side.opposite(step))
 
 
 def _seeds_as_framework(step: CodeStep, side: Side) -> bool:
@@ -186,7 +186,7 @@ def _is_of_adapter(step: CodeStep, side: Side) -> bool:
     """It identifies devices in the adapter's way, or in that of the other library."""
     if step.part not in ("reduction", "ranks"):
         return False
-    return (step.known is not None and step.known.adapter) or is_insignificant(step, side.config, side.other)
+    return (step.recipe is not None and step.recipe.adapter) or is_insignificant(step, side.config, side.other)
 
 
 def _is_handed_over(step: CodeStep, side: Side) -> bool:
@@ -213,10 +213,10 @@ def _is_branch(step: CodeStep, side: Side) -> bool:
     occurs once in its function, anywhere."""
     steps = side.opposite(step)
     if step.part == "reduction":
-        return any(one.part == step.part for one in steps)
+        return any(opposite.part == step.part for opposite in steps)
     if not branches(step, "try", "except") and step.part not in _ONCE:
         return False
-    return any(one.kind == step.kind and _as_written(one) == _as_written(step) for one in steps)
+    return any(opposite.kind == step.kind and _as_written(opposite) == _as_written(step) for opposite in steps)
 
 
 def _as_written(step: CodeStep) -> object:
@@ -244,7 +244,7 @@ def _unknown(config: TrainingConfig, place: Home, name: str) -> int:
 
 def _is_alternative(step: CodeStep, side: Side) -> bool:
     """The opposite branch does the same, and so does the counterpart of the function."""
-    if not any(_does_same(one, step) for one in side.opposite(step)):
+    if not any(_does_same(opposite, step) for opposite in side.opposite(step)):
         return False
     around = branches(step)
     return any(

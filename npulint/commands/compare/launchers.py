@@ -101,11 +101,11 @@ def variables(context: Context, launch: Launch) -> dict[str, Fact]:
     """The variables that decide numbers and that the launcher sets to known values; the last value counts."""
     parts = parts_by_name("variable")
     files = [file for file in context.project.files if file.path == launch.fact.path]
-    found: dict[str, Fact] = {}
+    by_name: dict[str, Fact] = {}
     for fact in (fact for file in files for fact in file.facts):
         if fact.kind == "environment" and fact.name in parts and isinstance(fact.get("value"), str):
-            found[fact.name] = fact
-    return found
+            by_name[fact.name] = fact
+    return by_name
 
 
 def processes(launch: Launch, configs: Configs | None = None) -> StartedProcesses | None:
@@ -113,16 +113,16 @@ def processes(launch: Launch, configs: Configs | None = None) -> StartedProcesse
     fact = launch.fact
     if fact.size.isdigit():
         return StartedProcesses(int(fact.size), SideValue(fact.size, fact.path, fact.span))
-    found = {
+    counts = {
         name: side_value
         for name in (*_OF_MACHINE, *_MACHINES)
         if (side_value := _option(fact, name, configs)) is not None
     }
-    name = next((name for name in _OF_MACHINE if name in found), "")
-    machines = next((found[name] for name in _MACHINES if name in found), None)
-    if not name or (machines is not None and not machines.text.isdigit()) or not found[name].text.isdigit():
+    name = next((name for name in _OF_MACHINE if name in counts), "")
+    machines = next((counts[name] for name in _MACHINES if name in counts), None)
+    if not name or (machines is not None and not machines.text.isdigit()) or not counts[name].text.isdigit():
         return None
-    own = found[name]
+    own = counts[name]
     several = machines is not None and name not in _OF_ALL
     count = int(own.text) * (int(machines.text) if machines is not None and several else 1)
     shown = f"{machines.text} × {own.text}" if machines is not None and several and machines.text != "1" else own.text

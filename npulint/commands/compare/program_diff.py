@@ -129,8 +129,20 @@ def of_arguments(
 ) -> Iterator[Difference]:
     """The arguments of training frameworks that only one side gives a value that is not the default: the framework uses
     them, not the code of the project. `start` is the start of the migrated program."""
-    first, second = ({one.what.lstrip("-"): one for one in side if one.traced.known} for side in (reference, migrated))
-    handed = {name for side in (first, second) for name, one in side.items() if _is_handed_over(name, one)}
+    first, second = (
+        {
+            training_setting.what.lstrip("-"): training_setting
+            for training_setting in side
+            if training_setting.traced.known
+        }
+        for side in (reference, migrated)
+    )
+    handed = {
+        name
+        for side in (first, second)
+        for name, training_setting in side.items()
+        if _is_handed_over(name, training_setting)
+    }
     for name in dict.fromkeys((*first, *second)):
         training_setting, other = first.get(name), second.get(name)
         given = training_setting or other
@@ -179,7 +191,7 @@ def of_roles(unmatched: Sequence[tuple[Side, Sequence[CodeStep]]]) -> Iterator[D
             theirs = [*side.other.homes.get(other, ())]
             for argument in step.arguments:
                 separate = _has_own_role(argument, step) and not any(_has(their, argument.role) for their in theirs)
-                if separate and not any(one.part == argument.role for one in steps):
+                if separate and not any(candidate.part == argument.role for candidate in steps):
                     yield _difference(side, step, argument)
 
 

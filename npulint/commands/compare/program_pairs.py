@@ -44,14 +44,14 @@ def pairs_of(
     left, right = training(reference, started[0]), training(migrated, started[1])
     left += _trained_there(reference, left, {program.entry for program in right}, matched.modules)
     right += _trained_there(migrated, right, {program.entry for program in left}, matched.reference_modules)
-    found = _best(left, right, _Evidence(left, right, matched, started[1]).edges())
-    if not found:  # variants of a script share modules with its counterpart
-        found = _best(left, right, [edge for edge in _sharing(left, right, matched) if edge[0] > 0])
-    if not found and left and right:
-        found.append((left.pop(0), right.pop(0), "only"))
+    pairs = _best(left, right, _Evidence(left, right, matched, started[1]).edges())
+    if not pairs:  # variants of a script share modules with its counterpart
+        pairs = _best(left, right, [edge for edge in _sharing(left, right, matched) if edge[0] > 0])
+    if not pairs and left and right:
+        pairs.append((left.pop(0), right.pop(0), "only"))
     order = {id(program): at for at, program in enumerate(migrated)}
-    found.sort(key=lambda pair: order[id(pair[1])])
-    return ProgramPairs([pair[:2] for pair in found], left, right, [why for *_, why in found])
+    pairs.sort(key=lambda pair: order[id(pair[1])])
+    return ProgramPairs([pair[:2] for pair in pairs], left, right, [why for *_, why in pairs])
 
 
 _Edge = tuple[float, str, Program, Program]
@@ -62,10 +62,10 @@ def _best(left: list[Program], right: list[Program], edges: Sequence[_Edge]) -> 
     ours, theirs = ({id(program): at for at, program in enumerate(side)} for side in (left, right))
     best: list[tuple[Program, Program, str]] = []
     taken: set[int] = set()
-    for _, why, one, other in sorted(edges, key=lambda edge: (-edge[0], ours[id(edge[2])], theirs[id(edge[3])])):
-        if not {id(one), id(other)} & taken:
-            best.append((one, other, why))
-            taken |= {id(one), id(other)}
+    for _, why, reference, other in sorted(edges, key=lambda edge: (-edge[0], ours[id(edge[2])], theirs[id(edge[3])])):
+        if not {id(reference), id(other)} & taken:
+            best.append((reference, other, why))
+            taken |= {id(reference), id(other)}
     for side in (left, right):
         side[:] = [program for program in side if id(program) not in taken]
     return best
@@ -93,13 +93,13 @@ class _Evidence:
 
     def edges(self) -> list[_Edge]:
         """The acceptable pairs with the weight of the evidence, and what is most of it."""
-        found: list[_Edge] = []
+        edges: list[_Edge] = []
         for program in self._left:
             for other in self._right:
                 why = self._reason(program, other)
                 if why:
-                    found.append((self._weight(program, other), why, program, other))
-        return found
+                    edges.append((self._weight(program, other), why, program, other))
+        return edges
 
     def _reason(self, program: Program, other: Program) -> str:
         """What connects two scripts; empty if too little does."""
@@ -134,9 +134,9 @@ def _are_named(program: Program, other: Program) -> bool:
     return ours == theirs or (short >= _WORDS and ours[:short] == theirs[:short])
 
 
-def _common_end(one: str, other: str) -> float:
+def _common_end(path: str, other: str) -> float:
     """How many trailing path parts two scripts share, as a fraction."""
-    ours, theirs = one.split("/")[::-1], other.split("/")[::-1]
+    ours, theirs = path.split("/")[::-1], other.split("/")[::-1]
     common = next(
         (at for at, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs))
     )
@@ -167,5 +167,5 @@ def _trained_there(
     programs: Sequence[Program], chosen: Sequence[Program], other: Container[str], matched: dict[str, str]
 ) -> list[Program]:
     """The programs not in `chosen` whose counterparts in the other project are chosen."""
-    known = {program.entry for program in chosen}
-    return [p for p in programs if p.entry and p.entry not in known and matched.get(p.entry, "") in other]
+    entries = {program.entry for program in chosen}
+    return [p for p in programs if p.entry and p.entry not in entries and matched.get(p.entry, "") in other]

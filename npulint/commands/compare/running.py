@@ -65,26 +65,26 @@ class Running:
         mine = [path for path in self._config.paths if path in project.modules]
         named = {path for user in mine for path in project.uses(user) if path != user}
         queue = [path for path in mine if path not in named or path == self._config.program.entry]
-        found = set(queue)
+        loaded = set(queue)
         while queue:
             module = project.modules[queue.pop()]
             running = (record for record in module.code.imports if self._known(module, record.block))
-            new = {target.path for record in running for target in project.imported(module, record)} - found
-            found |= new
+            new = {target.path for record in running for target in project.imported(module, record)} - loaded
+            loaded |= new
             queue += new
-        return found
+        return loaded
 
     @cached_property
     def _named(self) -> set[tuple[str, int]]:
         """The functions and classes named in code that some start runs, or that computed names may refer to."""
         config = self._config
         project, start = config.context.project, (config.paths, config.program.entry)
-        found = Reached(project, self._known).by_name(*start)
+        named = Reached(project, self._known).by_name(*start)
         if any(_computes_names(config.scope((path, MODULE))) for path in config.paths):
-            whole = config.context.memoize(Reached, lambda: Reached(project)).by_name(*start)
+            all_named = config.context.memoize(Reached, lambda: Reached(project)).by_name(*start)
             every = ((path, at) for path in config.paths for at in range(len(project.modules[path].blocks)))
-            found |= {place for place in every if place not in whole}
-        return found
+            named |= {place for place in every if place not in all_named}
+        return named
 
     def _is_named(self, step: CodeStep) -> bool:
         """Whether the function of a step, and the class around it, may be reached."""

@@ -19,8 +19,8 @@ _TYPE = f".{TYPE}"
 def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
     """Compares settings of the same name whose values are both known. A setting that only one side has is not reported:
     its use is."""
-    theirs = {one.what: one for one in migrated}
-    for training_setting in {one.what: one for one in reference}.values():
+    theirs = {training_setting.what: training_setting for training_setting in migrated}
+    for training_setting in {training_setting.what: training_setting for training_setting in reference}.values():
         other = theirs.get(training_setting.what)
         if other is not None and training_setting.traced.known and other.traced.known:
             same = are_equal(training_setting.traced.value, other.traced.value, training_setting.what)
@@ -41,7 +41,10 @@ def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
 def of_sections(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
     """Sections of configuration files that one side has and the other turns off: ``clip_grad=dict(max_norm=1)``
     against ``clip_grad=None``."""
-    left, right = ({one.what: one for one in side if one.traced.known} for side in (reference, migrated))
+    left, right = (
+        {training_setting.what: training_setting for training_setting in side if training_setting.traced.known}
+        for side in (reference, migrated)
+    )
     for ours, theirs, is_added in ((left, right, True), (right, left, False)):
         told: set[str] = set()
         for name, training_setting in theirs.items():
@@ -64,16 +67,16 @@ def _is_mode(value: object) -> bool:
     return isinstance(value, str) and bool(SPLIT.search(value))
 
 
-def are_equal(one: object, other: object, what: str) -> bool:
+def are_equal(value: object, other: object, what: str) -> bool:
     """Whether two values of a setting are equal; a fused NPU optimizer equals the optimizer it replaces."""
-    if canonical(one) == canonical(other):
+    if canonical(value) == canonical(other):
         return True
-    if not isinstance(one, str) or not isinstance(other, str):
+    if not isinstance(value, str) or not isinstance(other, str):
         return False
     if what.endswith(_TYPE):
-        first, second = component(one), component(other)
+        first, second = component(value), component(other)
         return first is not None and second is not None and first.same_as == second.same_as
-    return bool(_FUSED.match(one) or _FUSED.match(other)) and _plain(one) == _plain(other)
+    return bool(_FUSED.match(value) or _FUSED.match(other)) and _plain(value) == _plain(other)
 
 
 def _plain(name: str) -> str:

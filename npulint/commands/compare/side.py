@@ -35,12 +35,12 @@ class Side:
 
     def counterpart(self, home: Home) -> Home | None:
         """The function of the other program that matches a function."""
-        found = self._blocks.get(home)
-        if found is None and home[1] == MODULE and home[0] in self._modules:
-            found = (self._modules[home[0]], MODULE)
-            if found in self._taken:  # its code is in a function here
+        counterpart = self._blocks.get(home)
+        if counterpart is None and home[1] == MODULE and home[0] in self._modules:
+            counterpart = (self._modules[home[0]], MODULE)
+            if counterpart in self._taken:  # its code is in a function here
                 return self.joined.get(home)
-        return found if found in self.other.homes else self.joined.get(home, found)
+        return counterpart if counterpart in self.other.homes else self.joined.get(home, counterpart)
 
     def knows(self, home: Home) -> bool:
         """Whether a function has a counterpart."""

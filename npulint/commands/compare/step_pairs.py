@@ -103,7 +103,7 @@ class Pairer:
 
     def exact(self, step: CodeStep) -> Hashable:
         """A stricter key: functions passed as arguments must match too."""
-        return self.key(step), tuple(self._blocks.get(one, one) for one in step.handed)
+        return self.key(step), tuple(self._blocks.get(home, home) for home in step.handed)
 
     def migrated_exact(self, step: CodeStep) -> Hashable:
         """The stricter key of a step of the migrated program."""
@@ -115,13 +115,13 @@ class Pairer:
         gone: list[CodeStep] = []
         new: list[CodeStep] = []
         last: CodeStep | None = None
-        for one, other in self._in_order(left, right):
-            if one is not None and other is not None:
-                result.pairs.append((one, other))
-            elif one is not None:
-                gone.append(one)
+        for ours, other in self._in_order(left, right):
+            if ours is not None and other is not None:
+                result.pairs.append((ours, other))
+            elif ours is not None:
+                gone.append(ours)
                 if last is not None or right:
-                    result.neighbours[id(one)] = last or right[0]
+                    result.neighbours[id(ours)] = last or right[0]
             elif other is not None:
                 new.append(other)
             last = other or last
@@ -226,13 +226,13 @@ def _equal(gone: list[CodeStep], new: list[CodeStep], left_key: _Key, right_key:
     waiting: dict[Hashable, list[CodeStep]] = defaultdict(list)
     for step in new:
         waiting[right_key(step), written(step)].append(step)
-    found: _Pairs = []
+    pairs: _Pairs = []
     for step in gone:
         rest = waiting.get((left_key(step), written(step)))
         if rest:
-            found.append((step, rest.pop(0)))
-    _take_out(found, gone, new)
-    return found
+            pairs.append((step, rest.pop(0)))
+    _take_out(pairs, gone, new)
+    return pairs
 
 
 def _alone(
@@ -251,11 +251,11 @@ def _single(steps: Sequence[CodeStep], key: _Key) -> dict[Hashable, CodeStep]:
     by_key: dict[Hashable, list[CodeStep]] = defaultdict(list)
     for step in steps:
         by_key[key(step)].append(step)
-    return {one: found[0] for one, found in by_key.items() if len(found) == 1}
+    return {step_key: same[0] for step_key, same in by_key.items() if len(same) == 1}
 
 
-def _take_out(found: _Pairs, gone: list[CodeStep], new: list[CodeStep]) -> None:
-    taken = {id(step) for pair in found for step in pair}
+def _take_out(pairs: _Pairs, gone: list[CodeStep], new: list[CodeStep]) -> None:
+    taken = {id(step) for pair in pairs for step in pair}
     gone[:] = [step for step in gone if id(step) not in taken]
     new[:] = [step for step in new if id(step) not in taken]
 
@@ -278,19 +278,19 @@ def _type(expr: Expr) -> str:
 def _in_place_of(gone: list[CodeStep], new: list[CodeStep]) -> _Pairs:
     """Pairs of steps that replace each other under other names: arithmetic assigned to the same name, and equally few
     (one or two) calls of a part."""
-    found = _alone([s for s in gone if s.is_applied], [s for s in new if s.is_applied], _object, _object)
-    _take_out(found, gone, new)
+    pairs = _alone([s for s in gone if s.is_applied], [s for s in new if s.is_applied], _object, _object)
+    _take_out(pairs, gone, new)
     left, right = ([step for step in side if step.kind == "expression"] for side in (gone, new))
-    found += _alone(left, right, _target, _target)
+    pairs += _alone(left, right, _target, _target)
     for part in dict.fromkeys(step.part for step in gone):
         if part == "operation":
             continue
         was = [s for s in gone if s.part == part and s.kind == "call" and s.counts]
         is_now = [s for s in new if s.part == part and s.kind == "call" and s.counts]
         if len(was) == len(is_now) <= _FEW:
-            found += zip(was, is_now, strict=True)
-    _take_out(found, gone, new)
-    return found
+            pairs += zip(was, is_now, strict=True)
+    _take_out(pairs, gone, new)
+    return pairs
 
 
 def _chosen(gone: list[CodeStep], new: list[CodeStep]) -> _Pairs:

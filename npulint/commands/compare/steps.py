@@ -82,16 +82,16 @@ _OF_ALL = frozenset(("get_world_size", "WORLD_SIZE", "RANK_SIZE", "world_size", 
 
 def count_otherwise(step: CodeStep, other: CodeStep) -> bool:
     """Whether two formulas of a setting count processes differently, which shows on several machines."""
-    if setting_part(step.shown) not in _DIVIDED or step.whole is None or other.whole is None:
+    if setting_part(step.shown) not in _DIVIDED or step.formula is None or other.formula is None:
         return False
-    return {_counted(step.whole.expr), _counted(other.whole.expr)} == {"machine", "all"}
+    return {_counted(step.formula.expr), _counted(other.formula.expr)} == {"machine", "all"}
 
 
 def _counted(formula: Expr) -> str:
     """What a formula counts: ``machine``, ``all``, or nothing (empty), also if that is not clear."""
     names = set(_sources(formula))
-    found = {word for word, of in (("machine", _OF_MACHINE), ("all", _OF_ALL)) if names & of}
-    return found.pop() if len(found) == 1 else ""
+    words = {word for word, of in (("machine", _OF_MACHINE), ("all", _OF_ALL)) if names & of}
+    return words.pop() if len(words) == 1 else ""
 
 
 def _sources(formula: Expr) -> Iterator[str]:
@@ -191,7 +191,7 @@ def _is_sampled(left: CodeStep, right: CodeStep) -> bool:
 
 def _are_neutral(left: CodeStep, right: CodeStep) -> bool:
     """Whether two calls have the same framework-neutral name."""
-    recipe_call, other = left.known, right.known
+    recipe_call, other = left.recipe, right.recipe
     return (
         recipe_call is not None
         and other is not None
@@ -202,13 +202,13 @@ def _are_neutral(left: CodeStep, right: CodeStep) -> bool:
 
 def _neutral(step: CodeStep) -> CodeStep:
     """A step with its arguments under framework-neutral names, without the others."""
-    assert step.known is not None
-    names, wanted = step.known.neutral_names, neutral_parameters()[step.known.neutral]
+    assert step.recipe is not None
+    names, wanted = step.recipe.neutral_names, neutral_parameters()[step.recipe.neutral]
     renamed = (
         msgspec.structs.replace(argument, name=names.get(argument.name, argument.name)) for argument in step.arguments
     )
     return msgspec.structs.replace(
-        step, name=step.known.neutral, arguments=tuple(argument for argument in renamed if argument.name in wanted)
+        step, name=step.recipe.neutral, arguments=tuple(argument for argument in renamed if argument.name in wanted)
     )
 
 
@@ -309,7 +309,7 @@ def _value(step: CodeStep, argument: Argument | None, instead: Argument | None) 
     """An argument or its default; None where that is not known."""
     if argument is not None:
         return ComparedValue(argument, step.span)
-    defaults = {} if step.is_open or step.known is None else step.known.effective({})
+    defaults = {} if step.is_open or step.recipe is None else step.recipe.effective({})
     name = instead.name if instead is not None else ""
     return ComparedValue(None, step.span, defaults[name]) if name in defaults else None
 
@@ -326,7 +326,7 @@ def _side(step: CodeStep, argument: Argument | None, text: str) -> SideValue:
 
 def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
     """Two formulas of different shapes: compares their values, if determined."""
-    answer = comparer.compare(ComparedValue(left.whole, left.span), ComparedValue(right.whole, right.span)).answer
+    answer = comparer.compare(ComparedValue(left.formula, left.span), ComparedValue(right.formula, right.span)).answer
     if answer == SAME:
         return _whole("none", left, right)
     shown = is_only_shown(left) and is_only_shown(right)
@@ -336,8 +336,8 @@ def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
 
 def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
     texts = left.text or left.shown, right.text or right.shown
-    if left.whole is not None and right.whole is not None:
-        texts = shown_apart(left.whole.expr, right.whole.expr)
+    if left.formula is not None and right.formula is not None:
+        texts = shown_apart(left.formula.expr, right.formula.expr)
     return Difference(
         part=left.part or right.part,
         change=change,

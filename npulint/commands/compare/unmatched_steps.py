@@ -21,17 +21,19 @@ from npulint.model.values.cursors import Scope
 _MOST = 0.6  # fraction of the steps of a function
 
 
-def split_off(pairing: Pairing, *known: Callable[[Home], bool]) -> frozenset[Home]:
+def split_off(pairing: Pairing, *counterpart_tests: Callable[[Home], bool]) -> frozenset[Home]:
     """Unmatched functions whose steps are mostly matched: they were extracted from a function, and a call of them
-    replaces inline code. `known` says, for the reference and for the migrated program, which functions have
+    replaces inline code. `counterpart_tests` say, for the reference and for the migrated program, which functions have
     counterparts."""
-    found: set[Home] = set()
-    for side, (has_counterpart, unmatched) in enumerate(zip(known, (pairing.removed, pairing.added), strict=True)):
+    extracted: set[Home] = set()
+    for side, (has_counterpart, unmatched) in enumerate(
+        zip(counterpart_tests, (pairing.removed, pairing.added), strict=True)
+    ):
         paired = Counter(pair[side].home for pair in (*pairing.pairs, *pairing.swapped))
         alone = Counter(step.home for step in unmatched)
         most = (home for home, count in paired.items() if count >= _MOST * (count + alone[home]))
-        found.update(home for home in most if not has_counterpart(home))
-    return frozenset(found)
+        extracted.update(home for home in most if not has_counterpart(home))
+    return frozenset(extracted)
 
 
 def without_repeats(steps: Sequence[CodeStep]) -> list[CodeStep]:
@@ -54,7 +56,7 @@ def without_moved(
         for step in gone
         if step.target is not None and (there := counterpart(step.target)) in theirs
     }
-    left, right = {one for one, _ in moved}, {other for _, other in moved}
+    left, right = {target for target, _ in moved}, {other for _, other in moved}
     return [step for step in gone if step.target not in left], [step for step in new if step.target not in right]
 
 
@@ -80,8 +82,8 @@ def of_unmatched(pairing: Pairing, removed: Side, added: Side) -> Iterator[Diffe
     for was, now in _replaced(gone, new, removed):
         yield _exchange(was, now)
     for at, (side, steps) in enumerate(((removed, gone), (added, new))):
-        known = [step for step in without_repeats(steps) if side.knows(step.home)]
-        yield from _in_known_functions(side, known, pairing)
+        matched = [step for step in without_repeats(steps) if side.knows(step.home)]
+        yield from _in_known_functions(side, matched, pairing)
         calling = [*steps, *(pair[at] for pair in pairing.replaced)]
         yield from _unmatched_calls(side, [step for step in steps if not side.knows(step.home)], calling)
 
@@ -167,15 +169,15 @@ def _unmatched_calls(side: Side, steps: Sequence[CodeStep], all_of_them: Sequenc
 
 def _called_by(config: TrainingConfig, steps: Sequence[CodeStep]) -> Callable[[Home], bool]:
     """A predicate: whether a function, or a method of a class, is called by these steps."""
-    found: set[Home] = set()
+    reached: set[Home] = set()
     queue = [step.target for step in steps if step.target is not None]
     while queue:
         target = queue.pop()
-        if target not in found:
-            found.add(target)
+        if target not in reached:
+            reached.add(target)
             inner = (step for place, own in config.homes.items() if target in _own(config, place) for step in own)
             queue += [step.target for step in inner if step.target is not None]
-    return lambda place: not found.isdisjoint(_own(config, place))
+    return lambda place: not reached.isdisjoint(_own(config, place))
 
 
 def _own(config: TrainingConfig, place: Home) -> tuple[Home, ...]:
@@ -225,7 +227,7 @@ def _difference(
         SideValue(names, step.scope.path, step.span),
         near=None if near is None else SideValue("", near.scope.path, near.span),
         certain=certain,
-        adapter=step.known is not None and step.known.adapter,
+        adapter=step.recipe is not None and step.recipe.adapter,
         count=count,
         function=step.function,
         evaluates=step.evaluates,

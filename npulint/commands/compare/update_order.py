@@ -61,8 +61,8 @@ def _cleared(events: Sequence[Event], added: Sequence[CodeStep]) -> Iterator[Dif
     for step in added:
         if _last(step) != "zero_grad" or not _is_action(step):
             continue
-        before = [one for one in passes if _loop(one) is _loop(step) and one.order < step.order]
-        after = [one for one in steps if _loop(one) is _loop(step) and one.order > step.order]
+        before = [backward for backward in passes if _loop(backward) is _loop(step) and backward.order < step.order]
+        after = [update for update in steps if _loop(update) is _loop(step) and update.order > step.order]
         if before and after:
             side = SideValue(step.shown, step.scope.path, step.span)
             yield of_one("update", "added", step.shown, "", side, function=step.function)
@@ -71,19 +71,19 @@ def _cleared(events: Sequence[Event], added: Sequence[CodeStep]) -> Iterator[Dif
 def _moved(events: Sequence[Event]) -> Event | None:
     """The first action of the loop around the backward pass that another one now precedes. A loop has no beginning, so
     that clearing the gradients first or last is the same."""
-    first = min((event for event in events if _is_backward(event[0])), key=lambda one: one[0].order, default=None)
+    first = min((event for event in events if _is_backward(event[0])), key=lambda event: event[0].order, default=None)
     if first is None:
         return None
     loops = _loop(first[0]), _loop(first[1])
     inside = [event for event in events if _loop(event[0]) is loops[0] and _loop(event[1]) is loops[1]]
     ours, theirs = (_turned(inside, first, side) for side in (0, 1))
-    return next((one for one, other in zip(ours, theirs, strict=True) if one is not other), None)
+    return next((event for event, other in zip(ours, theirs, strict=True) if event is not other), None)
 
 
 def _turned(events: Sequence[Event], first: Event, side: int) -> list[Event]:
     """The actions in the order of one side, beginning with the first backward pass."""
-    ordered = sorted(events, key=lambda one: one[side].order)
-    at = next(number for number, one in enumerate(ordered) if one is first)
+    ordered = sorted(events, key=lambda event: event[side].order)
+    at = next(number for number, event in enumerate(ordered) if event is first)
     return ordered if _loop(first[side]) is None else [*ordered[at:], *ordered[:at]]
 
 

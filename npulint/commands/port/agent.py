@@ -31,10 +31,10 @@ def rendered(some: Iterable[PlanUnit]) -> Iterator[str]:
     """The units as lines; a heading is repeated only where it changes."""
     before: tuple[str, ...] = ()
     for unit in some:
-        known = 0
-        while known < min(len(before), len(unit.heads)) and before[known] == unit.heads[known]:
-            known += 1
-        yield from unit.heads[known:]
+        shared = 0
+        while shared < min(len(before), len(unit.heads)) and before[shared] == unit.heads[shared]:
+            shared += 1
+        yield from unit.heads[shared:]
         yield unit.text
         before = unit.heads
 

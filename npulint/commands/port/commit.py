@@ -49,9 +49,9 @@ class Repository:
 
     def new_branch(self) -> str:
         """Create a branch at the current commit and switch to it; returns its name."""
-        known = set(self._git("branch", "--format=%(refname:short)").split())
+        branches = set(self._git("branch", "--format=%(refname:short)").split())
         number, name = 1, BRANCH
-        while name in known:
+        while name in branches:
             number += 1
             name = f"{BRANCH}-{number}"
         self._git("checkout", "-q", "-b", name)

@@ -53,8 +53,10 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
     """The errors and warnings after the port, and notes about what only GPUs have, optimizers and mixed precision, most
     severe first, with the reasons of refused fixes. Those from `before` that no fix was made for are among them, even
     if the checks for ported code do not repeat them. Lines are those of the ported files."""
-    refused = {(one.code, one.path): why(one, lang) for one in fixes.refused if one.reason != "not-named"}
-    findings = [one for one in fixes.result.findings if _counts(one)]
+    refused = {
+        (refusal.code, refusal.path): why(refusal, lang) for refusal in fixes.refused if refusal.reason != "not-named"
+    }
+    findings = [finding for finding in fixes.result.findings if _counts(finding)]
     solved = {(fix.code, fix.path) for fix in fixes.fixed}
     copied = _copied(fixes)
     repeated = _Repeated(before, findings)
@@ -69,9 +71,12 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
             and finding not in repeated
         ):
             findings.append(_moved(finding, changes.get(finding.path)))
-    findings.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
+    findings.sort(key=lambda finding: (-RANK[finding.severity], finding.path, finding.span.line))
     findings = _once(findings)
-    return tuple(OpenFinding(one, one.fix.because or refused.get((one.code, one.path), "")) for one in findings)
+    return tuple(
+        OpenFinding(finding, finding.fix.because or refused.get((finding.code, finding.path), ""))
+        for finding in findings
+    )
 
 
 class _Repeated:
@@ -88,10 +93,10 @@ class _Repeated:
             if (finding.code, place) not in earlier
         }
 
-    def __contains__(self, one: Finding) -> bool:
-        told = any((one.code, place) in self._same for place in _places(one))
-        other = any((one.topic, one.category, place) in self._instead for place in _places(one))
-        return one.topic == "parse" or told or other
+    def __contains__(self, finding: Finding) -> bool:
+        told = any((finding.code, place) in self._same for place in _places(finding))
+        other = any((finding.topic, finding.category, place) in self._instead for place in _places(finding))
+        return finding.topic == "parse" or told or other
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
@@ -260,18 +265,18 @@ def _paths(programs: Iterable[ProgramSummary]) -> set[str]:
 
 def _named(programs: Sequence[ProgramSummary], entries: Sequence[str], lang: str) -> frozenset[str]:
     """The entries of programs that the user has named."""
-    found = set()
+    named = set()
     for entry in entries:
         wanted = entry.removeprefix("./")
-        known = [
+        matching = [
             program.entry
             for program in programs
             if program.entry == wanted or f"/{program.entry}".endswith(f"/{wanted}")
         ]
-        if not known:
+        if not matching:
             raise NpulintError(say(lang, "port.no-entry", entry=entry))
-        found |= set(known)
-    return frozenset(found)
+        named |= set(matching)
+    return frozenset(named)
 
 
 def _refuse_python2(stopped: dict[str, tuple[str, str]], programs: Sequence[ProgramSummary], lang: str) -> None:
@@ -297,15 +302,15 @@ def _steps(fixes: FixResult, catalogue: Catalogue, lang: str) -> tuple[PlannedSt
 
 def _together(fixed: Sequence[Fixed]) -> list[list[Fixed]]:
     """The fixes by check and applicability, as they come."""
-    found: dict[tuple[str, str], list[Fixed]] = {}
+    groups: dict[tuple[str, str], list[Fixed]] = {}
     for fix in fixed:
-        found.setdefault((fix.code, fix.applicability), []).append(fix)
-    return list(found.values())
+        groups.setdefault((fix.code, fix.applicability), []).append(fix)
+    return list(groups.values())
 
 
 def _item(fixed: Sequence[Fixed], edits: Sequence[PlannedEdit], catalogue: Catalogue, lang: str) -> PlannedItem:
     first = fixed[0]
-    check = next((one for one in catalogue.checks if one.code == first.code), None)
+    check = next((candidate for candidate in catalogue.checks if candidate.code == first.code), None)
     title = check.text[lang].title if check is not None else first.name
     texts = (first.finding.message, first.finding.why, first.finding.url) if first.finding is not None else ("", "", "")
     places = tuple(dict.fromkeys((fix.path, fix.line) for fix in fixed))

@@ -33,17 +33,17 @@ def blocked(
     engine for GPUs."""
     reasons = {problem.path: problem.reason for problem in result.unreadable if problem.reason in _UNREADABLE}
     reasons = {path: reason for path, reason in reasons.items() if is_closed(path)}
-    found: dict[str, tuple[str, str]] = {}
+    reasons_of: dict[str, tuple[str, str]] = {}
     for program in programs:
         for path in program.paths:
             reason = reasons.get(path, "")
             if reason:
-                found[program.entry] = ("python2" if reason.startswith("python2") else "unread", path)
+                reasons_of[program.entry] = ("python2" if reason.startswith("python2") else "unread", path)
                 break
         engine = next((name for name, group in program.gpu_only if group == "inference"), "")
         if engine and "train" not in program.roles:
-            found.setdefault(program.entry, ("engine", engine))
-    return _with_sharers(programs, found)
+            reasons_of.setdefault(program.entry, ("engine", engine))
+    return _with_sharers(programs, reasons_of)
 
 
 def _with_sharers(

@@ -46,7 +46,7 @@ def documented(
     why = say(lang, "port.readme.why")
     title = say(lang, "port.readme.title")
     item = PlannedItem("", "readme", title, title, why, "", False, places, edits)
-    fixes = msgspec.structs.replace(fixes, files=sorted([*fixes.files, *changes], key=lambda one: one.path))
+    fixes = msgspec.structs.replace(fixes, files=sorted([*fixes.files, *changes], key=lambda file: file.path))
     return fixes, PlannedStep(STEP, (item,), tuple(changes))
 
 

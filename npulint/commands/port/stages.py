@@ -44,21 +44,21 @@ def aligned(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[Range, Ran
     if not old or not new or len(old) > _LONG_ALIGNMENT or len(new) > _LONG_ALIGNMENT:
         return [((0, len(old)), (0, len(new)))]
     pairs = _pairs(old, new)
-    found: list[tuple[Range, Range]] = []
+    ranges: list[tuple[Range, Range]] = []
     first = begin = 0
     for here, there in [*pairs, (len(old), len(new))]:
         if here > first or there > begin:
-            found.append(((first, here), (begin, there)))
+            ranges.append(((first, here), (begin, there)))
         if here < len(old):
-            found.append(((here, here + 1), (there, there + 1)))
+            ranges.append(((here, here + 1), (there, there + 1)))
         first, begin = here + 1, there + 1
-    return found
+    return ranges
 
 
 def _pairs(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int]]:
     """The pairs of similar lines, in the same order on both sides, whose similarity is the greatest in sum."""
     best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
-    alike = [[_likeness(one, other) for other in new] for one in old]
+    alike = [[_likeness(line, other) for other in new] for line in old]
     for i in reversed(range(len(old))):
         for j in reversed(range(len(new))):
             best[i][j] = max(best[i + 1][j], best[i][j + 1], alike[i][j] + best[i + 1][j + 1] if alike[i][j] else 0)
@@ -75,9 +75,9 @@ def _pairs(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _likeness(one: bytes, other: bytes) -> float:
+def _likeness(old: bytes, new: bytes) -> float:
     """How alike two lines are, from 0; 0 below the limit."""
-    before, after = (line.strip().decode("latin-1") for line in (one, other))
+    before, after = (line.strip().decode("latin-1") for line in (old, new))
     compared = SequenceMatcher(None, before, after, autojunk=False)
     if compared.real_quick_ratio() < _ALIKE or compared.quick_ratio() < _ALIKE:
         return 0.0
@@ -107,15 +107,15 @@ class StagedFile:
 
     def changes(self) -> dict[str, FileChange]:
         """The changes of each step, in order; each begins with the result of the one before."""
-        found = {}
+        changes = {}
         change = self._change
-        known, new = change.before, change.new
+        before, new = change.before, change.new
         for step in STEPS:
             after = self._after(step)
-            if after != known:
-                found[step] = FileChange(change.path, known, after, new, change.location, change.root)
-                known, new = after, False
-        return found
+            if after != before:
+                changes[step] = FileChange(change.path, before, after, new, change.location, change.root)
+                before, new = after, False
+        return changes
 
     def edits(self) -> list[PlannedEdit]:
         """The changed lines, for people."""
@@ -157,7 +157,7 @@ class StagedFile:
 
     def _after(self, step: str) -> bytes:
         """The bytes after a step; those after the last step if what is between is no valid Python."""
-        done = [one for one in self._stretches if STEPS.index(one.step) <= STEPS.index(step)]
+        done = [stretch for stretch in self._stretches if STEPS.index(stretch.step) <= STEPS.index(step)]
         if len(done) in (0, len(self._stretches)):
             return self._change.after if done else self._change.before
         pieces: list[bytes] = []

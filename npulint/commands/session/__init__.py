@@ -138,8 +138,8 @@ class Session:
 
     def _remembered(self, key: _Key, project: SessionProject, marks: list[Version]) -> RawResults | None:
         """The raw results that an earlier run or session has stored for a project that this one has not evaluated."""
-        known = key in self._outcomes or key in self._unread
-        if known or not self._results.enabled or self._settings.against:
+        evaluated = key in self._outcomes or key in self._unread
+        if evaluated or not self._results.enabled or self._settings.against:
             return None
         version = self._version(project)
         raw_results = self._results.get(version)
@@ -182,9 +182,9 @@ class Session:
         while a file stays broken, and not when an edit is undone."""
         recent = self._outcomes.get(_key(project), [])
         ids = list(map(id, facts_snapshot.facts))
-        before = next((evaluated for evaluated in recent if list(map(id, evaluated.known.facts)) == ids), None)
+        before = next((evaluated for evaluated in recent if list(map(id, evaluated.snapshot.facts)) == ids), None)
         if before is not None:
-            outcome, stored = before.outcome, before.stored and before.known.marks == facts_snapshot.marks
+            outcome, stored = before.outcome, before.stored and before.snapshot.marks == facts_snapshot.marks
             recent.remove(before)
         else:
             readable = self._sources.readable(project.files)
@@ -197,7 +197,7 @@ class Session:
 
     def _store(self, evaluated: _Evaluated) -> None:
         """Store results for the next session, unless they are about a text that is not saved or cannot be parsed."""
-        project, facts_snapshot = evaluated.project, evaluated.known
+        project, facts_snapshot = evaluated.project, evaluated.snapshot
         if evaluated.stored or not self._results.enabled or self._settings.against:
             return
         if facts_snapshot.broken or not all(self._sources.is_saved(file) for file in project.files):
@@ -214,7 +214,7 @@ class Session:
         lines = FileLines(buffers, Boundary(filter(None, (*self._settings.paths, project.alone))))
         paths = {path for path, _ in broken}
         raw = RawResults(
-            findings=[_certain(one, paths) for one in outcome.findings if one.path not in paths],
+            findings=[_certain(finding, paths) for finding in outcome.findings if finding.path not in paths],
             programs=outcome.programs,
             files=[broken.get((file.path, file.kind), file) for file in outcome.files],
             problems=project.problems,
@@ -250,7 +250,7 @@ class _Evaluated(msgspec.Struct, eq=False):
     """Raw results of a project and the facts that they are based on; `stored`: whether the cache has them."""
 
     project: SessionProject
-    known: FactsSnapshot
+    snapshot: FactsSnapshot
     outcome: RawResults
     stored: bool = False
 

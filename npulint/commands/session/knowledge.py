@@ -77,8 +77,8 @@ class FactStore:
             self._held.move_to_end(key)
         while len(self._held) > max(_MAX_FILES, len(keys)):
             self._held.popitem(last=False)
-        broken_files = {(one.facts.path, one.facts.kind): one.facts for one in held if one.broken and one.good}
-        return FactsSnapshot([one.good or one.facts for one in held], broken_files, marks)
+        broken_files = {(file.facts.path, file.facts.kind): file.facts for file in held if file.broken and file.good}
+        return FactsSnapshot([file.good or file.facts for file in held], broken_files, marks)
 
     def take(self, loaded: Sequence[LoadedFile], marks: Sequence[Version]) -> None:
         """Read the facts of files that were loaded in these versions."""

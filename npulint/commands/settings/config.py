@@ -99,10 +99,10 @@ def _settle_fixes(values: dict[str, Any], args: Mapping[str, Any], lang: str) ->
     if any(args.get(name) for name in ("write_baseline", "add_ignore", "watch")):
         values.pop("fix", None)
         values.pop("fix_only", None)
-    pairs = [(one, other) for one, others in _APART.items() for other in others if args.get(one) and args.get(other)]
+    pairs = [(name, other) for name, others in _APART.items() for other in others if args.get(name) and args.get(other)]
     spelled = [tuple(f"--{name.replace('_', '-')}" for name in pair) for pair in pairs]
     if spelled:
-        raise ConfigError([say(lang, "bad.combination", one=one, other=other) for one, other in spelled])
+        raise ConfigError([say(lang, "bad.combination", one=option, other=other) for option, other in spelled])
 
 
 def _settle_reference(values: dict[str, Any], args: Mapping[str, Any], stdin: bytes | None, lang: str) -> None:

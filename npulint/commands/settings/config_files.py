@@ -21,7 +21,9 @@ BASELINE_NAME = "npulint-baseline.json"
 
 def joined(value: Any, folder: str) -> Any:
     """The path or paths of an option in a configuration file in `folder`, relative to the working directory."""
-    return os.path.join(folder, value) if isinstance(value, str) else tuple(os.path.join(folder, one) for one in value)
+    return (
+        os.path.join(folder, value) if isinstance(value, str) else tuple(os.path.join(folder, path) for path in value)
+    )
 
 
 def complaints(option: Option, value: Any, folder: str, lang: str) -> list[str]:

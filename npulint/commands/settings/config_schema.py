@@ -37,11 +37,11 @@ def pyproject() -> dict[str, Any]:
 
 def _property(option: Option) -> dict[str, Any]:
     default = defaults()[option.key]
-    known = default not in ("", None) and default != () and default != {}
+    has_default = default not in ("", None) and default != () and default != {}
     return {
         **_type(option),
         "description": _sentence(_said(option)),
-        **({"default": default} if known else {}),
+        **({"default": default} if has_default else {}),
     }
 
 

@@ -252,10 +252,10 @@ def _groups(option: Option, table: dict[str, Any], lang: str) -> dict[str, tuple
 
 def _collected(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """The pairs, with the values of equal keys joined."""
-    found: dict[str, str] = {}
+    collected: dict[str, str] = {}
     for key, value in pairs:
-        found[key] = f"{found[key]},{value}" if key in found else value
-    return list(found.items())
+        collected[key] = f"{collected[key]},{value}" if key in collected else value
+    return list(collected.items())
 
 
 def _mistyped(kind: str, value: Any, lang: str) -> str:

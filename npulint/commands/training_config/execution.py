@@ -94,11 +94,11 @@ class Execution:
         """The values that an expression has, none where they are not known; None where the execution does not reach
         the expression, or was not followed to its end."""
         node = self._node(expr)
-        found = None if node is None else self._found(node, written(expr))
-        if node is None or found is None or not found.provenance:
-            return found
+        possible = None if node is None else self._found(node, written(expr))
+        if node is None or possible is None or not possible.provenance:
+            return possible
         name = written(expr) or ast.unparse(node)
-        return found.through(ProvenanceStep(expr.module.path, Span.at(expr.line), name[:_LONGEST]))
+        return possible.through(ProvenanceStep(expr.module.path, Span.at(expr.line), name[:_LONGEST]))
 
     def _node(self, expr: Expr) -> ast.expr | None:
         return None if self._shown is None else self._sources.nodes(expr.module).get(id(expr.value))
@@ -109,8 +109,8 @@ class Execution:
             return None if seen is None else UNKNOWN
         steps = steps_of(seen.origin)
         way = tuple(ProvenanceStep(self._sources.shown(path), Span.at(line), name) for path, line in steps)
-        found = joined([literal(frozen(value)) for value in seen.values])
-        return found.through(*way) if way else found
+        possible = joined([literal(frozen(value)) for value in seen.values])
+        return possible.through(*way) if way else possible
 
     def depends_on_option(self, expr: Expr) -> bool:
         """Whether the value of an expression is not known because the start may pass any for an option."""

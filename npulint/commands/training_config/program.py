@@ -47,16 +47,16 @@ class TrainingConfig:
         self.paths = tuple(dict.fromkeys((*program.paths, *more)))
         self._reached = Reached(context.project).all_of(self.paths, program.entry) if program.entry else None
         modules = [scope_at(context, context.project.modules[path], 0) for path in self.paths]
-        found: dict[Home, list[CodeStep]] = defaultdict(list)
+        homes: dict[Home, list[CodeStep]] = defaultdict(list)
         for module in modules:
             idle = unread(context, module.module, self.paths)
             for step in self._steps(module):
                 if idle and step.is_global and step.name.partition(".")[0] in idle:
                     continue
                 if not step.is_global or self._starts(step.scope):
-                    found[step.home].append(step)
-        self.parts = self._parts(found)
-        for home, steps in found.items():
+                    homes[step.home].append(step)
+        self.parts = self._parts(homes)
+        for home, steps in homes.items():
             self.homes[home] = [self._weighed(step) for step in steps]
         for module in modules:
             self._calculate(module)
@@ -84,12 +84,12 @@ class TrainingConfig:
         """Whether module-level code runs in this program: code below ``__main__`` only in the entry script."""
         return scope.path == self.program.entry or place_of(scope.module, scope.block) != STARTED
 
-    def _parts(self, found: dict[Home, list[CodeStep]]) -> dict[Home, str]:
+    def _parts(self, homes: dict[Home, list[CodeStep]]) -> dict[Home, str]:
         """The part of each function: the most significant one of its steps, including those of its callees."""
-        parts = {home: {s.part for s in steps if s.kind == "call" and _counts(s)} for home, steps in found.items()}
+        parts = {home: {s.part for s in steps if s.kind == "call" and _counts(s)} for home, steps in homes.items()}
         called = {
             home: {inner for step in steps if step.target is not None for inner in self._entered(step.target)}
-            for home, steps in found.items()
+            for home, steps in homes.items()
         }
         for _ in range(_ROUNDS):
             grown = False
@@ -132,7 +132,7 @@ class TrainingConfig:
 
     def _calculate(self, module: Scope) -> None:
         """Add the formulas of a module that affect numbers."""
-        compared = {step.site for step in self._steps(module) if step.known is None or not step.known.host}
+        compared = {step.site for step in self._steps(module) if step.recipe is None or not step.recipe.host}
         purposes = Formulas(module)
         for formula in self.context.memoize(("formulas", module), lambda: list(formulas(module, compared))):
             home = home_of(formula.expr.scope)
@@ -149,7 +149,7 @@ def module_steps(module: Scope, framework: str) -> list[CodeStep]:
 
 def _counts(step: CodeStep) -> bool:
     """Whether a call counts: those of array and image libraries do only where data are prepared."""
-    if step.known is None or not step.known.host or step.known.part == "shuffle":
+    if step.recipe is None or not step.recipe.host or step.recipe.part == "shuffle":
         return True
     name = step.scope.qualname.lower()
     return not METRIC.search(name) and (
@@ -178,6 +178,6 @@ def _step(formula: Formula, part: str) -> CodeStep:
         formula.expr.scope,
         formula.span,
         tuple(constants),
-        whole=Argument("", formula.expr),
+        formula=Argument("", formula.expr),
         text=shown(formula.expr),
     )

@@ -106,8 +106,8 @@ def _from(values: list[Expr]) -> Literal["constant", "time", "nothing", "unknown
     """The source of a seed: a constant, the time, nothing (entropy of the operating system), or unknown."""
     if not values or (len(values) == 1 and values[0].is_literal and values[0].literal is None):
         return "nothing"
-    known = values[0].known
-    if known.exact and known.values and None not in known.values:
+    possible = values[0].known
+    if possible.exact and possible.values and None not in possible.values:
         return "constant"
     return "time" if _is_of_clock(values[0]) else "unknown"
 

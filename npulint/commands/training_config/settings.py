@@ -238,9 +238,9 @@ def _settled(training_settings: list[TrainingSetting]) -> list[TrainingSetting]:
     settled = []
     for same in by_name.values():
         first = same[0]
-        if len({(one.traced.known, canonical(one.traced.value)) for one in same}) > 1:
-            text = " / ".join(dict.fromkeys(one.traced.text for one in same))
-            provenance = tuple(dict.fromkeys(step for one in same for step in one.traced.provenance))
+        if len({(setting.traced.known, canonical(setting.traced.value)) for setting in same}) > 1:
+            text = " / ".join(dict.fromkeys(setting.traced.text for setting in same))
+            provenance = tuple(dict.fromkeys(step for setting in same for step in setting.traced.provenance))
             first = msgspec.structs.replace(first, traced=Traced(False, None, text, provenance))
         settled.append(first)
     return settled

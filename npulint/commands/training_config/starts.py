@@ -40,11 +40,11 @@ _ALIKE = 0.6
 def start_of(context: Context, entry: str, migrated: bool = True) -> list[Launch]:
     """The starts of the script at `entry`, most representative first: in a migrated project NPU launchers before
     others, full training before performance tests before evaluation, single device before several."""
-    found: dict[object, Launch] = {}
+    launches: dict[object, Launch] = {}
     for launch in context.options.passed.launches.by_entry.get(entry, ()):
         passed = tuple(sorted(launch.options.items(), key=lambda item: item[0]))
-        found.setdefault((launch.fact.path, passed), launch)
-    return sorted(found.values(), key=lambda launch: _preference(launch, migrated))
+        launches.setdefault((launch.fact.path, passed), launch)
+    return sorted(launches.values(), key=lambda launch: _preference(launch, migrated))
 
 
 def trained_scripts(context: Context) -> frozenset[str]:

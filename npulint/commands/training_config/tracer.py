@@ -83,18 +83,18 @@ class Tracer:
 
     def trace(self, expr: Expr, span: Span | None = None, name: str = "") -> Traced:
         """The value of an expression. `span` and `name` are those of a literal, where known."""
-        found = self._query(lambda: self.found(Followed(expr)), CUT)
+        possible = self._query(lambda: self.found(Followed(expr)), CUT)
         executed = self.executed(expr)
         if executed is not None and executed.values:
-            found = _as_executed(found, executed)
-        return found.written(expr.module.path, span or Span.at(expr.line), name).traced()
+            possible = _as_executed(possible, executed)
+        return possible.written(expr.module.path, span or Span.at(expr.line), name).traced()
 
     def executed(self, expr: Expr) -> Found | None:
         """The values that an expression has when the start is executed, none where they are not known; None where it is
         not executed, or not followed to its end."""
-        found = self._execution.found(expr) if self._execution is not None else None
-        is_dict = found is not None and any(isinstance(value, ValuePairs) for value in found.values)
-        return None if is_dict and expr.call is not None else found  # whose arguments are compared
+        executed = self._execution.found(expr) if self._execution is not None else None
+        is_dict = executed is not None and any(isinstance(value, ValuePairs) for value in executed.values)
+        return None if is_dict and expr.call is not None else executed  # whose arguments are compared
 
     def is_left_open(self, expr: Expr) -> bool:
         """Whether the start executes an expression whose value depends on something else than an option, which is
@@ -107,10 +107,10 @@ class Tracer:
     def field(self, bind: AssignmentSite) -> Traced | None:
         """The value that a field of a data class has in the instances that the start makes; None where that is not
         told."""
-        found = self._execution.field(bind) if self._execution is not None else None
-        if found is None or not found.known:
+        possible = self._execution.field(bind) if self._execution is not None else None
+        if possible is None or not possible.known:
             return None
-        return found.written(bind.scope.path, bind.span, bind.target).traced()
+        return possible.written(bind.scope.path, bind.span, bind.target).traced()
 
     def is_unread(self, expr: Expr) -> bool:
         """Whether the start keeps the value of a literal, but overwrites it before it is read."""
@@ -123,8 +123,8 @@ class Tracer:
     def option(self, option: Option) -> Traced:
         """The value of an option in this start."""
         here = Followed(option_default(self.context, option))
-        found = self._query(lambda: self._options.of(option, here), CUT)
-        return (found if found.provenance else found.through(defined(option))).traced()
+        possible = self._query(lambda: self._options.of(option, here), CUT)
+        return (possible if possible.provenance else possible.through(defined(option))).traced()
 
     def _query(self, work: Callable[[], _T], otherwise: _T) -> _T:
         self._steps = 0
@@ -147,8 +147,8 @@ class Tracer:
             return CUT
         expr = here.expr
         if expr.written:
-            found = self._name(here)
-            return found.through(_step(here)) if found.provenance else found
+            possible = self._name(here)
+            return possible.through(_step(here)) if possible.provenance else possible
         if expr.call is not None:
             return self._results.of(expr.call, here)
         if expr.operator:
@@ -198,7 +198,7 @@ class Tracer:
         if operator == "if":
             answer = self.found(here.to(operands[0])).truth
             chosen = operands[1:] if answer is None else operands[1:2] if answer else operands[2:]
-            return joined([self.found(here.to(one)) for one in chosen])
+            return joined([self.found(here.to(operand)) for operand in chosen])
         if operator == "each":
             return self._results.each(here.to(operands[0]))
         is_none = operator in ("is", "is not") and operands[1].is_literal and operands[1].literal is None
@@ -216,8 +216,8 @@ class Tracer:
 
     def _is_made(self, here: Followed) -> bool:
         """Whether a value is an object created by a framework class, hence not None."""
-        found = self.found(here)
-        if found.values or found.cut:
+        possible = self.found(here)
+        if possible.values or possible.cut:
             return False
         name, brackets, _ = here.expr.name.rpartition("()")
         return bool(brackets) and name.startswith(_CONSTANTS) and name.rpartition(".")[2][:1].isupper()
@@ -229,14 +229,14 @@ class Tracer:
             return self.start.variable(index) or UNKNOWN
         if not isinstance(index, str | int):
             return UNKNOWN
-        found = self.member(here.to(holder), index)
-        if found is None:
+        member = self.member(here.to(holder), index)
+        if member is None:
             items = self.found(here.to(holder))
             single = items.single
             if isinstance(single, tuple) and not isinstance(single, ValuePairs) and isinstance(index, int):
                 inside = -len(single) <= index < len(single)
-                found = Found((single[index],), True, items.provenance) if inside else None
-        return found.through(_step(here)) if found is not None and found.provenance else found or UNKNOWN
+                member = Found((single[index],), True, items.provenance) if inside else None
+        return member.through(_step(here)) if member is not None and member.provenance else member or UNKNOWN
 
     # -- names
 
@@ -244,10 +244,10 @@ class Tracer:
         name = self._memo.get(here)
         if name is not None:
             return name
-        found = self._dotted(here) if "." in here.expr.written else self._plain(here)
-        if not found.cut:
-            self._memo[here] = found
-        return found
+        possible = self._dotted(here) if "." in here.expr.written else self._plain(here)
+        if not possible.cut:
+            self._memo[here] = possible
+        return possible
 
     def _plain(self, here: Followed) -> Found:
         expr, name = here.expr, here.expr.written
@@ -274,8 +274,8 @@ class Tracer:
             binds = [bind for bind in binds if not comes_later(bind, expr)]
         parts, sure = self._variables.assigned(binds, here)
         if parts and (sure or own):
-            found = joined(parts)
-            return found.doubted() if own and self._variables.assigned_elsewhere(expr) else found
+            assigned = joined(parts)
+            return assigned.doubted() if own and self._variables.assigned_elsewhere(expr) else assigned
         configured = self._configured(expr, surely=True)
         passed = self._options.passed(last, expr.module) if option is not None else []
         if configured is not None:
@@ -307,15 +307,15 @@ class Tracer:
 
     def member(self, here: Followed, key: str | int) -> Found | None:
         """The value of an attribute or item of an object; None if nothing assigns it."""
-        found = self._holders.member(here, key)
+        member = self._holders.member(here, key)
         expr = here.expr
-        if found is None and isinstance(key, str):
+        if member is None and isinstance(key, str):
             if expr.written:
-                found = self._options.named(expr.written, key, here)
+                member = self._options.named(expr.written, key, here)
             name = written(expr)
-            if found is None and name:
-                found = self._configured(expr.sibling(Ref(f"{name}.{key}")))
-        return found
+            if member is None and name:
+                member = self._configured(expr.sibling(Ref(f"{name}.{key}")))
+        return member
 
 
 @walker(_DEPTH, lambda: CUT)
@@ -324,15 +324,15 @@ def _found(here: Followed, tracer: Tracer) -> Found:
     return tracer.evaluated(here)
 
 
-def _as_executed(found: Found, executed: Found) -> Found:
+def _as_executed(possible: Found, executed: Found) -> Found:
     """The values that an expression has when it is executed, by the way that leads further back: executions know
     neither launchers nor configuration files, and lines only."""
-    same = found.exact and set(map(canonical, found.values)) == set(map(canonical, executed.values))
-    begins = [(way[0].path, way[0].span.line) for way in (found.provenance, executed.provenance) if way]
+    same = possible.exact and set(map(canonical, possible.values)) == set(map(canonical, executed.values))
+    begins = [(way[0].path, way[0].span.line) for way in (possible.provenance, executed.provenance) if way]
     if len(begins) == 2 and begins[0] == begins[1]:
-        return msgspec.structs.replace(executed, provenance=found.provenance)
-    is_outside = bool(found.provenance) and not found.provenance[0].path.endswith(".py")
-    return found if same and (is_outside or not executed.provenance) else executed
+        return msgspec.structs.replace(executed, provenance=possible.provenance)
+    is_outside = bool(possible.provenance) and not possible.provenance[0].path.endswith(".py")
+    return possible if same and (is_outside or not executed.provenance) else executed
 
 
 def _step(here: Followed) -> ProvenanceStep:

@@ -55,8 +55,8 @@ def say(lang: str, key: str, /, **values: object) -> str:
 
 def count(lang: str, key: str, n: int, /, **values: object) -> str:
     """The same for a sentence about `n` things; English tells one from many by ``one|many``."""
-    one, _, many = _entry(key)[lang == "zh"].partition("|")
-    return (many if many and n != 1 else one).format(n=n, **values)
+    singular, _, many = _entry(key)[lang == "zh"].partition("|")
+    return (many if many and n != 1 else singular).format(n=n, **values)
 
 
 def with_label(lang: str, label: str, text: str) -> str:

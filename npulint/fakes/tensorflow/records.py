@@ -119,7 +119,7 @@ def _graph(path: str, version: str, scratch: Scratch) -> Graph:
     with open(f"{path}.json", "rb") as file:
         written = msgspec.json.decode(file.read(), type=_Written)
     read = read_binary("graph_def", f"{path}.pb")
-    stacks = [tuple(NodeFrame(scratch.back(one), line, name) for one, line, name in part) for part in written.stacks]
+    stacks = [tuple(NodeFrame(scratch.back(path), line, name) for path, line, name in part) for part in written.stacks]
     bodies = [_traced(body, written.bodies.get(body.name, {}), stacks) for body in read.bodies]
     bodies = [_simulated(body, written) for body in bodies]
     if written.fetched:
@@ -145,16 +145,16 @@ def _sized(node: Node, sizes: tuple[int, ...]) -> Node:
     shape = node.attrs.get("shape")
     if not isinstance(shape, list) or len(shape) != len(sizes) + 1:
         return node
-    known = [shape[0], *(fed if size == -1 else size for size, fed in zip(shape[1:], sizes, strict=True))]
-    return msgspec.structs.replace(node, attrs={**node.attrs, "shape": known})
+    filled = [shape[0], *(fed if size == -1 else size for size, fed in zip(shape[1:], sizes, strict=True))]
+    return msgspec.structs.replace(node, attrs={**node.attrs, "shape": filled})
 
 
 def _traced(body: Body, numbers: Mapping[str, int], stacks: Sequence[tuple[NodeFrame, ...]]) -> Body:
     """The body with the lines that created its nodes; gradients have those of their forward operators."""
     made: Frames = {name: stacks[number] for name, number in numbers.items()}
     inputs = {node.name: tuple(_producer(text) for text in node.inputs) for node in body.nodes}
-    known: dict[str, Any] = {node.name: made.get(node.name, ()) for node in body.nodes}
-    frames: Frames = known | gradient_frames(known, inputs)
+    created: dict[str, Any] = {node.name: made.get(node.name, ()) for node in body.nodes}
+    frames: Frames = created | gradient_frames(created, inputs)
     nodes = [msgspec.structs.replace(node, frames=frames.get(node.name, ())) for node in body.nodes]
     return msgspec.structs.replace(body, nodes=nodes)
 

@@ -61,8 +61,8 @@ def printed(failure: Failure) -> str:
 
 def frames_of(failure: Failure, reason: Reason | None) -> tuple[NodeFrame, ...]:
     """The lines to report, innermost last: of a misplaced operation, those that created it."""
-    found = failure.created if reason == "gpu_device" and failure.created else failure.frames
-    return tuple(NodeFrame(*one) for one in found)
+    frames = failure.created if reason == "gpu_device" and failure.created else failure.frames
+    return tuple(NodeFrame(*frame) for frame in frames)
 
 
 def stops_graph(report: Report, version: str, static: Sequence[Finding], places: dict[str, str]) -> Graph | None:
@@ -97,22 +97,22 @@ def _node(reason: str, text: str, frames: Iterable[NodeFrame]) -> Node:
 def _set_at(text: str, static: Sequence[Finding], places: dict[str, str]) -> list[NodeFrame]:
     """Where the refused option is set, if the source check reports one option of that name."""
     words = set(_WORD.findall(text))
-    found = {
+    lines = {
         (finding.path, finding.span.line)
         for finding in static
         if finding.code in _OPTION_CHECKS and finding.path in places and words & set(_named(finding))
     }
-    return _at(found, places)
+    return _at(lines, places)
 
 
 def _only(static: Sequence[Finding], places: dict[str, str]) -> list[NodeFrame]:
     """The place of a finding of the source check, if it is the only one in code that ran."""
-    found = {(finding.path, finding.span.line) for finding in static if finding.path in places}
-    return _at(found, places)
+    lines = {(finding.path, finding.span.line) for finding in static if finding.path in places}
+    return _at(lines, places)
 
 
-def _at(found: set[tuple[str, int]], places: dict[str, str]) -> list[NodeFrame]:
-    return [NodeFrame(places[path], line) for path, line in found] if len(found) == 1 else []
+def _at(lines: set[tuple[str, int]], places: dict[str, str]) -> list[NodeFrame]:
+    return [NodeFrame(places[path], line) for path, line in lines] if len(lines) == 1 else []
 
 
 def _named(finding: Finding) -> list[str]:
@@ -154,11 +154,11 @@ def _united(parts: Sequence[LiveResult], name: str, outcome: TensorFlowOutcome, 
 
     def answer(wanted: str) -> RunResult:
         reports = [part.report for part in parts]
-        found: dict[tuple[object, ...], Finding] = {}
+        distinct: dict[tuple[object, ...], Finding] = {}
         for report in reports:
             for finding in report.findings:
-                found.setdefault((finding.code, finding.path, finding.span.line, finding.subject), finding)
-        ordered = sorted(found.values(), key=lambda one: (one.path, one.span, one.code))
+                distinct.setdefault((finding.code, finding.path, finding.span.line, finding.subject), finding)
+        ordered = sorted(distinct.values(), key=lambda finding: (finding.path, finding.span, finding.code))
         graphs = [graph for report in reports for graph in report.graphs if graph.nodes]
         step = _step([report.step for report in reports if report.step is not None], outcome, wanted)
         return msgspec.structs.replace(reports[0], findings=ordered, graphs=graphs, step=step)

@@ -33,8 +33,8 @@ def absent_from(adapter: str, cann: str) -> dict[str, Any] | None:
         return None
 
     def lacks(since: str, until: str) -> bool:
-        found = standing(since, until, adapter, cann)
-        return found in _ABSENT or (found == "unknown" and bool(until))
+        state = standing(since, until, adapter, cann)
+        return state in _ABSENT or (state == "unknown" and bool(until))
 
     symbols = {
         module: [name for name, (_, since, until) in names.items() if lacks(since, until)]
@@ -115,11 +115,11 @@ def _code(trial: TensorFlowTrial, processes: Supervised, work: str, record: str)
 
 
 def _variables(trial: TensorFlowTrial, base: str, record: str) -> dict[str, str]:
-    found = {**os.environ, **_VARIABLES}
+    variables = {**os.environ, **_VARIABLES}
     paths = [GUARDS, *(os.path.join(_ON_PATH, name) for name in ("tensorflow_trial", "shared"))]
-    paths += [found["PYTHONPATH"]] if found.get("PYTHONPATH") else []
+    paths += [variables["PYTHONPATH"]] if variables.get("PYTHONPATH") else []
     return {
-        **found,
+        **variables,
         "PYTHONPATH": os.pathsep.join(paths),
         **dict.fromkeys(("TMPDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME"), os.path.join(base, "tmp")),
         "KERAS_HOME": _keras_home(base),
@@ -145,12 +145,12 @@ def _keras_home(base: str) -> str:
 
 def _absent(trial: TensorFlowTrial, record: str) -> str:
     """The file that says what the declared release does not have; empty if none is declared."""
-    found = absent_from(trial.adapter, trial.cann)
-    if found is None:
+    absent = absent_from(trial.adapter, trial.cann)
+    if absent is None:
         return ""
     path = os.path.join(record, "absent.json")
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(found, file)
+        json.dump(absent, file)
     return path
 
 

@@ -133,14 +133,14 @@ def join() -> None:
     from npulint.fakes.torch import standing, trial  # it imports PyTorch, which may just be importing the fake
 
     order = trial.read_order(record)
-    found = trial.Trial(standing.Standing(record), order)
+    joined = trial.Trial(standing.Standing(record), order)
     if order.transfer:
         importlib.import_module("torch_npu.contrib.transfer_to_npu")
     if order.synthetic:
         importlib.import_module("npulint.fakes.torch.synthetic.install").install()
-    found.begin()
-    found.follow(sys._getframe())
-    _end_with(found)
+    joined.begin()
+    joined.follow(sys._getframe())
+    _end_with(joined)
 
 
 def _end_with(trial: Any) -> None:
@@ -244,9 +244,9 @@ def _module(name: str, module: types.ModuleType) -> None:
     sys.modules[name] = module
 
 
-def _made(name: str, found: dict[str, Any], path: list[str] | None = None) -> types.ModuleType:
+def _made(name: str, members: dict[str, Any], path: list[str] | None = None) -> types.ModuleType:
     made = types.ModuleType(name)
-    vars(made).update(found)
+    vars(made).update(members)
     if path is not None:
         vars(made)["__path__"] = path
     _module(name, made)

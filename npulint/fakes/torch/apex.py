@@ -23,7 +23,7 @@ def install(name: str) -> None:
     amp = types.ModuleType(f"{name}.amp")
     vars(amp).update(initialize=initialize, scale_loss=scale_loss, master_params=master_params)
     optimizers = types.ModuleType(f"{name}.optimizers")
-    vars(optimizers).update(optim.MEMBERS, **{one: _needs_cuda(one) for one in _OF_CUDA})
+    vars(optimizers).update(optim.MEMBERS, **{member: _needs_cuda(member) for member in _OF_CUDA})
     vars(package).update(amp=amp, optimizers=optimizers)
     sys.modules[f"{name}.amp"], sys.modules[f"{name}.optimizers"] = amp, optimizers
 
@@ -51,10 +51,10 @@ def initialize(
     given = optimizers if isinstance(optimizers, (list, tuple)) else [optimizers] if optimizers is not None else []
     recording.add("amp", opt_level=opt_level, loss_scale=loss_scale, combine_grad=combine_grad, enabled=enabled)
     scale = 128.0 if loss_scale in (None, "dynamic") else float(loss_scale)
-    for one in given:
-        one.loss_scale = scale
-        if combine_grad or getattr(one, "is_fused_optimizer", False):
-            one.clip_optimizer_grad_norm_fused = functools.partial(_clip, one)
+    for optimizer in given:
+        optimizer.loss_scale = scale
+        if combine_grad or getattr(optimizer, "is_fused_optimizer", False):
+            optimizer.clip_optimizer_grad_norm_fused = functools.partial(_clip, optimizer)
     return models if optimizers is None else (models, optimizers)
 
 

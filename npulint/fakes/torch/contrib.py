@@ -41,14 +41,14 @@ class Prefetcher:
         batch = next(self._rows, None)
         if batch is None:
             return None, None
-        return tuple(one.to(device.NAME) if isinstance(one, torch.Tensor) else one for one in batch)
+        return tuple(part.to(device.NAME) if isinstance(part, torch.Tensor) else part for part in batch)
 
 
 def members() -> dict[str, Any]:
     """The members of both modules."""
-    found: dict[str, Any] = {"DropoutWithByteMask": DropoutWithByteMask, "Prefetcher": Prefetcher}
-    found |= {"Mish": nn.Mish, "SiLU": nn.SiLU, "Swish": nn.SiLU, "matmul_transpose": _matmul_transpose}
-    return {**functions.MEMBERS, **found, **{name: _lacking(name) for name in _LACKING}}
+    simulated: dict[str, Any] = {"DropoutWithByteMask": DropoutWithByteMask, "Prefetcher": Prefetcher}
+    simulated |= {"Mish": nn.Mish, "SiLU": nn.SiLU, "Swish": nn.SiLU, "matmul_transpose": _matmul_transpose}
+    return {**functions.MEMBERS, **simulated, **{name: _lacking(name) for name in _LACKING}}
 
 
 def _matmul_transpose(tensor1: torch.Tensor, tensor2: torch.Tensor) -> torch.Tensor:

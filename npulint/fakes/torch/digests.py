@@ -62,18 +62,18 @@ def report(read: Callable[[torch.Tensor], torch.Tensor], after: Callable[[int], 
     losses = _Losses(read)
     steps = 0
 
-    def stepped(one: Any, args: Any, kwargs: Any) -> None:
+    def stepped(stepping: Any, args: Any, kwargs: Any) -> None:
         nonlocal steps
         steps += 1
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         total = 0.0
-        for group in one.param_groups:
+        for group in stepping.param_groups:
             for parameter in group["params"]:
                 held = read(parameter.detach()).contiguous()
-                found.update(held.reshape(-1).view(torch.uint8).numpy().tobytes())
+                digest.update(held.reshape(-1).view(torch.uint8).numpy().tobytes())
                 total += float(torch.view_as_real(held).double().sum() if held.is_complex() else held.double().sum())
         print(
-            Digest(steps, found.hexdigest()[:16], total, time.time(), losses.taken()).line(),
+            Digest(steps, digest.hexdigest()[:16], total, time.time(), losses.taken()).line(),
             file=sys.__stderr__,
             flush=True,
         )
@@ -112,8 +112,8 @@ class _Losses:
 
     def taken(self) -> float:
         """The first value since the last call; not a number if there was none."""
-        found, self._first = self._first, math.nan
-        return found
+        first, self._first = self._first, math.nan
+        return first
 
     def _note(self, tensor: torch.Tensor) -> None:
         if tensor.numel() == 1 and math.isnan(self._first):

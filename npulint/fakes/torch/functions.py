@@ -43,7 +43,7 @@ def npu_fusion_attention(
     **more: Any,
 ) -> tuple[Any, ...]:
     """Attention; a true element of the mask leaves out, and `scale` is 1 unless given."""
-    heads = [_heads(one, head_num, input_layout) for one in (query, key, value)]
+    heads = [_heads(tensor, head_num, input_layout) for tensor in (query, key, value)]
     scores = torch.matmul(heads[0], heads[1].transpose(-1, -2)) * scale
     if pse is not None:
         scores = scores + pse
@@ -100,14 +100,14 @@ def npu_fast_gelu(self: Tensor) -> Tensor:
 
 def npu_swiglu(self: Tensor, dim: int = -1) -> Tensor:
     """SwiGLU of two halves."""
-    one, other = self.chunk(2, dim)
-    return F.silu(one) * other
+    first, other = self.chunk(2, dim)
+    return F.silu(first) * other
 
 
 def npu_rotary_mul(inputs: Tensor, r1: Tensor, r2: Tensor) -> Tensor:
     """Rotary position embedding: `r1` are the cosines, `r2` the sines."""
-    one, other = inputs.chunk(2, -1)
-    return inputs * r1 + torch.cat((-other, one), -1) * r2
+    first, other = inputs.chunk(2, -1)
+    return inputs * r1 + torch.cat((-other, first), -1) * r2
 
 
 def npu_reshape(self: Tensor, shape: Any, can_refresh: bool = False) -> Tensor:
@@ -164,8 +164,8 @@ def npu_gelu(self: Tensor, approximate: str = "none") -> Tensor:
 
 def npu_geglu(self: Tensor, dim: int = -1, approximate: int = 1, activate_left: bool = False) -> tuple[Tensor, Tensor]:
     """GEGLU of two halves, and the GELU of the one."""
-    one, other = self.chunk(2, dim)
-    left, right = (one, other) if activate_left else (other, one)
+    first, other = self.chunk(2, dim)
+    left, right = (first, other) if activate_left else (other, first)
     gelu = F.gelu(left, approximate="tanh" if approximate else "none")
     return gelu * right, gelu
 
@@ -204,11 +204,17 @@ def npu_softmax_cross_entropy_with_logits(features: Tensor, labels: Tensor) -> T
 
 
 MEMBERS: dict[str, Any] = {
-    **{one.__name__: one for one in (npu_format_cast, get_npu_format, npu_rms_norm, npu_fusion_attention)},
-    **{one.__name__: one for one in (npu_bmmV2, npu_linear, npu_fast_gelu, npu_swiglu, npu_rotary_mul)},
-    **{one.__name__: one for one in (npu_reshape, npu_dtype_cast, npu_confusion_transpose, one_)},
-    **{one.__name__: one for one in (npu_one_hot, npu_scaled_masked_softmax, npu_mish, npu_silu, npu_gelu, npu_geglu)},
-    **{one.__name__: one for one in (npu_add_rms_norm, npu_max, npu_min, npu_transpose, npu_broadcast)},
+    **{
+        function.__name__: function
+        for function in (npu_format_cast, get_npu_format, npu_rms_norm, npu_fusion_attention)
+    },
+    **{function.__name__: function for function in (npu_bmmV2, npu_linear, npu_fast_gelu, npu_swiglu, npu_rotary_mul)},
+    **{function.__name__: function for function in (npu_reshape, npu_dtype_cast, npu_confusion_transpose, one_)},
+    **{
+        function.__name__: function
+        for function in (npu_one_hot, npu_scaled_masked_softmax, npu_mish, npu_silu, npu_gelu, npu_geglu)
+    },
+    **{function.__name__: function for function in (npu_add_rms_norm, npu_max, npu_min, npu_transpose, npu_broadcast)},
     "npu_softmax_cross_entropy_with_logits": npu_softmax_cross_entropy_with_logits,
     "fast_gelu": npu_fast_gelu,
 }

@@ -54,16 +54,16 @@ def _create(options: Any, more: Any = None) -> Any:
 
 
 class HcclGroup(_Group):
-    """A group whose work gloo does. `known` are its name and its members by their global ranks."""
+    """A group whose work gloo does. `group` are its name and its members by their global ranks."""
 
     def __init__(
-        self, store: Any, rank: int, size: int, timeout: timedelta, known: tuple[str, tuple[int, ...]] = ("", ())
+        self, store: Any, rank: int, size: int, timeout: timedelta, group: tuple[str, tuple[int, ...]] = ("", ())
     ) -> None:
         super().__init__(rank, size)
         gloo: Any = getattr(dist, "ProcessGroupGloo")  # noqa: B009  not in every build
         self._store = store
         self._gloo = gloo(store, rank, size, timeout)
-        self._known = known
+        self._group = group
         self._placed = size == 1
         self._register_backend(torch.device(device.NAME), _Group.BackendType.CUSTOM, self._gloo)
 
@@ -77,8 +77,8 @@ class HcclGroup(_Group):
 
     def called(self, name: str, args: tuple[Any, ...]) -> None:
         """Note a collective; the first one finds out whether each rank has a device of its own."""
-        members = self._known[1]
-        collective_log.called(self._known[0], members, members[self.rank()], name, args[0] if args else None)
+        members = self._group[1]
+        collective_log.called(self._group[0], members, members[self.rank()], name, args[0] if args else None)
         tensor = _first(args)
         if not self._placed and tensor is not None and tensor.device.type == device.NAME:
             self._placed = True
@@ -87,7 +87,7 @@ class HcclGroup(_Group):
     def _place(self, index: int) -> None:
         self._store.set(f"device/{self.rank()}", str(index))
         every = [int(self._store.get(f"device/{rank}")) for rank in range(self.size())]
-        same = [rank for rank, one in enumerate(every) if one == index]
+        same = [rank for rank, taken in enumerate(every) if taken == index]
         if len(same) > 1:
             raise RuntimeError(_TWICE.format(ranks=" and ".join(map(str, same)), device=f"{device.NAME}:{index}"))
 
@@ -101,7 +101,7 @@ class HcclGroup(_Group):
             if not self._serves_host():
                 raise RuntimeError(_HOST)
             return value
-        return [self.held(one) for one in value] if isinstance(value, (list, tuple)) else value
+        return [self.held(member) for member in value] if isinstance(value, (list, tuple)) else value
 
     def _serves_host(self) -> bool:
         """Whether the program asked for another backend for tensors of the host."""
@@ -117,9 +117,9 @@ class HcclGroup(_Group):
         """The sum of the tensors of all ranks, each rank its own: gloo has it for one tensor only."""
         self.called("reduce_scatter", (inputs,))
         for out, parts in zip(self.held(outputs), self.held(inputs), strict=True):
-            whole = torch.stack([part.contiguous() for part in parts])
-            self._gloo.allreduce([whole], _reduction(opts)).wait()
-            out.copy_(whole[self.rank()])
+            stacked = torch.stack([part.contiguous() for part in parts])
+            self._gloo.allreduce([stacked], _reduction(opts)).wait()
+            out.copy_(stacked[self.rank()])
         return _Done(outputs)
 
     def alltoall(self, outputs: Any, inputs: Any, opts: Any = None) -> Any:
@@ -130,8 +130,8 @@ class HcclGroup(_Group):
         got: Any = sent.new_empty(sum(out.numel() for out in outs))
         sizes = [out.numel() for out in outs], [part.numel() for part in parts]
         self._gloo.alltoall_base(got, sent, *sizes, dist.AllToAllOptions()).wait()
-        for one, piece in zip(outs, got.split(sizes[0]), strict=True):
-            one.copy_(piece.view_as(one))
+        for target, piece in zip(outs, got.split(sizes[0]), strict=True):
+            target.copy_(piece.view_as(target))
         return _Done(outputs)
 
 
@@ -171,11 +171,11 @@ def _reduction(opts: Any) -> Any:
 def _first(values: Any) -> torch.Tensor | None:
     """The first tensor among arguments."""
     for value in values:
-        found = (
+        tensor = (
             value if isinstance(value, torch.Tensor) else _first(value) if isinstance(value, (list, tuple)) else None
         )
-        if found is not None:
-            return found
+        if tensor is not None:
+            return tensor
     return None
 
 
@@ -190,8 +190,8 @@ def _forwarded(name: str, collective: bool) -> Any:
 
 def _one_by_one(name: str) -> Any:
     def called(self: HcclGroup, outputs: Any, inputs: Any, opts: Any = None) -> Any:
-        for out, one in zip(outputs, inputs, strict=True):
-            getattr(self, name)(out, one, *([] if opts is None else [opts])).wait()
+        for out, source in zip(outputs, inputs, strict=True):
+            getattr(self, name)(out, source, *([] if opts is None else [opts])).wait()
         return _Done(outputs)
 
     return called

@@ -70,7 +70,7 @@ def make() -> types.ModuleType:
     made = types.ModuleType("torch.npu")
     base = device._module
     inherited = {name: getattr(base, name) for name in dir(base) if not name.startswith("__")}
-    vars(made).update({**_simulated(), **{name: one for name, one in inherited.items() if name != "active"}})
+    vars(made).update({**_simulated(), **{name: member for name, member in inherited.items() if name != "active"}})
     vars(made).update(_checked())
     for name in npu_members() - set(vars(made)):
         vars(made)[name] = _not_simulated(name)

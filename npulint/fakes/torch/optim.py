@@ -28,13 +28,14 @@ def _fused(name: str, base: Any, accepted: str) -> Any:
 
     def step(self: Any, closure: Any = None) -> Any:
         for group in self.param_groups:
-            for one in group["params"]:
-                if one.grad is not None and one.dtype not in (torch.float32, torch.float16):
+            for parameter in group["params"]:
+                if parameter.grad is not None and parameter.dtype not in (torch.float32, torch.float16):
                     raise TypeError(
-                        f"Fused optimizer's parameters must be either float32 or float16, but received {one.dtype}"
+                        "Fused optimizer's parameters must be either float32 or float16, "
+                        f"but received {parameter.dtype}"
                     )
-                if one.grad is not None and one.device.type != device.NAME:
-                    raise RuntimeError(f"{name}: parameters must be on the NPU, but one is on {one.device}")
+                if parameter.grad is not None and parameter.device.type != device.NAME:
+                    raise RuntimeError(f"{name}: parameters must be on the NPU, but one is on {parameter.device}")
         self.recorded["steps"] += 1
         return base.step(self, closure)
 
@@ -44,7 +45,7 @@ def _fused(name: str, base: Any, accepted: str) -> Any:
         base.zero_grad(self, set_to_none=False)
 
     def clip_grad_norm_fused_(self: Any, max_norm: float, norm_type: float = 2) -> torch.Tensor:
-        every = [one for group in self.param_groups for one in group["params"]]
+        every = [parameter for group in self.param_groups for parameter in group["params"]]
         return torch.nn.utils.clip_grad_norm_(every, max_norm, norm_type)
 
     members = {

@@ -60,16 +60,22 @@ class Profile:
 
 def members() -> dict[str, Any]:
     """The members of ``torch_npu.profiler``."""
-    found: Any = importlib.import_module("torch.profiler")
+    stock: Any = importlib.import_module("torch.profiler")
     names = "schedule tensorboard_trace_handler ProfilerAction".split()
-    activity = types.SimpleNamespace(CPU=found.ProfilerActivity.CPU, NPU=found.ProfilerActivity.CPU)
+    activity = types.SimpleNamespace(CPU=stock.ProfilerActivity.CPU, NPU=stock.ProfilerActivity.CPU)
 
-    class profile(found.profile):
+    class profile(stock.profile):
         """Without the options that PyTorch does not have."""
 
         def __init__(self, *args: Any, experimental_config: Any = None, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
 
-    enumerations = {one.__name__: one for one in (ProfilerLevel, AiCMetrics, ExportType)}
-    known = {name: getattr(found, name) for name in names}
-    return {**known, **enumerations, "profile": profile, "ProfilerActivity": activity, "_ExperimentalConfig": Options}
+    enumerations = {enumeration.__name__: enumeration for enumeration in (ProfilerLevel, AiCMetrics, ExportType)}
+    unchanged = {name: getattr(stock, name) for name in names}
+    return {
+        **unchanged,
+        **enumerations,
+        "profile": profile,
+        "ProfilerActivity": activity,
+        "_ExperimentalConfig": Options,
+    }

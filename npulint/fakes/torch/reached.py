@@ -40,10 +40,10 @@ class ReachedLines:
 
     def lines(self) -> dict[str, list[int]]:
         """The numbers of the reached lines by file."""
-        found: dict[str, set[int]] = {}
+        lines: dict[str, set[int]] = {}
         for code, numbers in list(self._lines.items()):
-            found.setdefault(code.co_filename, set()).update(numbers)
-        return {path: sorted(numbers) for path, numbers in found.items()}
+            lines.setdefault(code.co_filename, set()).update(numbers)
+        return {path: sorted(numbers) for path, numbers in lines.items()}
 
     def _call(self, frame: FrameType, event: str, arg: Any) -> Any:
         code = frame.f_code

@@ -8,8 +8,8 @@ from typing import Any
 
 def add(kind: str, **entry: Any) -> dict[str, Any]:
     """Put an entry into the list of its kind; it may change until the process ends."""
-    found: dict[str, Any] = _module().add(kind, {name: _module().plain(value) for name, value in entry.items()})
-    return found
+    recorded: dict[str, Any] = _module().add(kind, {name: _module().plain(value) for name, value in entry.items()})
+    return recorded
 
 
 def count(kind: str, name: str) -> None:

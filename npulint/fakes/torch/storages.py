@@ -40,7 +40,9 @@ def _resize(self: Any, size: int) -> Any:
 def _are_compatible(input: torch.Tensor, from_: torch.Tensor) -> bool:
     """Whether one tensor can take over the storage of another: both are dense, of the host or of the NPU. The names are
     those of the original, which torch.compile compares."""
-    dense = all(one.layout == torch.strided and one.device.type in ("cpu", device.NAME) for one in (input, from_))
+    dense = all(
+        tensor.layout == torch.strided and tensor.device.type in ("cpu", device.NAME) for tensor in (input, from_)
+    )
     return dense or _compatible(input, from_)
 
 

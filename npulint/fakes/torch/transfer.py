@@ -53,9 +53,9 @@ def _unscripted(obj: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _cover(name: str, other: str) -> None:
     """Give a module the public members of another one, but for modules."""
-    members = {key: one for key, one in vars(sys.modules[other]).items() if not key.startswith("_")}
+    members = {key: member for key, member in vars(sys.modules[other]).items() if not key.startswith("_")}
     vars(importlib.import_module(name)).update(
-        {key: one for key, one in members.items() if not isinstance(one, types.ModuleType)}
+        {key: member for key, member in members.items() if not isinstance(member, types.ModuleType)}
     )
 
 
@@ -66,7 +66,7 @@ def moved(value: Any) -> Any:
     if isinstance(value, _original) and value.type == "cuda":
         return _original(device.NAME, value.index) if value.index is not None else _original(device.NAME)
     if isinstance(value, dict):
-        return {moved(key): moved(one) if isinstance(one, str) else one for key, one in value.items()}
+        return {moved(key): moved(inner) if isinstance(inner, str) else inner for key, inner in value.items()}
     return value
 
 
@@ -75,15 +75,17 @@ def _moved(function: Callable[..., Any], numbered: bool) -> Callable[..., Any]:
     def replaced(*args: Any, **kwargs: Any) -> Any:
         placed = [moved(argument) if isinstance(argument, (str, _original)) else argument for argument in args]
         if numbered:
-            placed[1:] = [f"{device.NAME}:{one}" if type(one) is int else one for one in placed[1:]]
-        named = {name: moved(one) if name in (*_ARGUMENTS, "backend") else one for name, one in kwargs.items()}
+            placed[1:] = [f"{device.NAME}:{argument}" if type(argument) is int else argument for argument in placed[1:]]
+        named = {
+            name: moved(argument) if name in (*_ARGUMENTS, "backend") else argument for name, argument in kwargs.items()
+        }
         return function(*placed, **named)
 
     return replaced
 
 
-def _moved_class(found: Any) -> Any:
-    class Moved(found):
+def _moved_class(base: Any) -> Any:
+    class Moved(base):
         def __init__(self, device_type: str, *args: Any, **kwargs: Any) -> None:
             super().__init__(moved(device_type), *args, **kwargs)
 
@@ -98,7 +100,7 @@ class _Meta(type):
         return isinstance(instance, _original)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return _original(*map(moved, args), **{name: moved(one) for name, one in kwargs.items()})
+        return _original(*map(moved, args), **{name: moved(argument) for name, argument in kwargs.items()})
 
 
 class _Device(metaclass=_Meta):

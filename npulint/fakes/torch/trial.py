@@ -184,13 +184,13 @@ class Trial:
             graph = with_stop(graph, stop)
         self._keep(RECORDING, written(graph))
         self._keep(COURSE, encoded(course))
-        known = stop is not None and not unjudged and (stop.reason is not None or bool(stop.operator))
+        about_npu = stop is not None and not unjudged and (stop.reason is not None or bool(stop.operator))
         report = Ended(
             ended,
             self.steps or self.backwards or (self.batches if ended == "batches" else 0),
             "" if stop is None else stop.text,
             "" if stop is None else stop.place,
-            known,
+            about_npu,
             _version(),
             self._lines.lines(),
             _rank(),
@@ -213,7 +213,7 @@ def count(trial: Trial) -> None:
     from torch.utils.data import dataloader
 
     register: Any = getattr(optimizer, "register_optimizer_step_post_hook")  # noqa: B009  not in every release
-    register(lambda one, args, kwargs: trial.stepped(one))
+    register(lambda stepping, args, kwargs: trial.stepped(stepping))
     _before(torch.optim.Optimizer, "__init__", lambda: setattr(trial, "optimizers", trial.optimizers + 1))
     _after(torch.autograd, "backward", trial.passed_back)
     _before(dataloader._BaseDataLoaderIter, "__next__", trial.fetched)
@@ -222,9 +222,9 @@ def count(trial: Trial) -> None:
 
 def _uncached(datasets: ModuleType) -> None:
     """The results of the data sets of Hugging Face go to temporary files, not into the user's cache."""
-    found = getattr(datasets, "disable_caching", None)  # a module of the user may have this name
-    if found is not None:
-        found()
+    disable = getattr(datasets, "disable_caching", None)  # a module of the user may have this name
+    if disable is not None:
+        disable()
 
 
 def _before(owner: Any, name: str, report: Callable[[], object]) -> None:

@@ -99,11 +99,11 @@ def _deleted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
 def _replaced(step: FixStep, tree: Tree, node: ast.AST) -> list[Edit]:
     around = {"arithmetic": widest, "conjunction": conjunction, "condition": condition}.get(step.words.get("of", ""))
     edits = replaced(tree, node if around is None else around(tree, node), step.words["with"])
-    whole = leaves_nothing(tree, node, edits)
-    if whole:
+    nothing_left = leaves_nothing(tree, node, edits)
+    if nothing_left:
         edits = deleted(tree, tree.statement(node), FixStep("delete", step.path, step.span, {"what": "block"}))
     if "members" in step.words:
-        return replaced_with_dependents(tree, node, edits, step.words["members"], whole)
+        return replaced_with_dependents(tree, node, edits, step.words["members"], nothing_left)
     return edits
 
 

@@ -17,13 +17,13 @@ def dependents(tree: Tree, node: ast.AST, members: Collection[str]) -> list[ast.
     """The statements that use other members than these of the value of an expression, which is about to be replaced by
     a value that has only `members`. Raises `FixRefused` (``depends``) where such a use cannot be removed."""
     given = _choice(tree, node)
-    found: dict[ast.stmt, None] = {}
+    statements: dict[ast.stmt, None] = {}
     for use in _uses(tree, given):
         if use.attr not in members:
-            found[_removable(tree, use)] = None
-    if (found and given is not node) or any(use.attr not in members for use in _uses_elsewhere(tree, given)):
+            statements[_removable(tree, use)] = None
+    if (statements and given is not node) or any(use.attr not in members for use in _uses_elsewhere(tree, given)):
         raise FixRefused("depends")  # other objects may come there as well
-    return list(found)
+    return list(statements)
 
 
 def _choice(tree: Tree, node: ast.AST) -> ast.AST:
@@ -34,13 +34,15 @@ def _choice(tree: Tree, node: ast.AST) -> ast.AST:
     return node
 
 
-def replaced_with_dependents(tree: Tree, node: ast.AST, edits: list[Edit], members: str, whole: bool) -> list[Edit]:
+def replaced_with_dependents(
+    tree: Tree, node: ast.AST, edits: list[Edit], members: str, nothing_left: bool
+) -> list[Edit]:
     """The edits of a replacement, with those that remove what depends on the old value. `members` are the names that
-    the new value has as well, separated by spaces; `whole` if the statement of the expression goes with it."""
+    the new value has as well, separated by spaces; `nothing_left` if the statement of the expression goes with it."""
     others = dependents(tree, node, frozenset(members.split()))
     if not others:
         return edits
-    if whole:
+    if nothing_left:
         return without_all(tree, [tree.statement(node), *others])
     return [*edits, *without_all(tree, others)]
 
@@ -74,14 +76,16 @@ def _uses_elsewhere(tree: Tree, node: ast.AST) -> Iterator[ast.Attribute]:
     for _, _, use in tree.nodes if aliases else ():
         if isinstance(use, ast.Attribute) and is_dotted(use.value) and tree.text(use.value) in aliases:
             yield use
-    functions = {one.name: one for _, _, one in tree.nodes if isinstance(one, ast.FunctionDef)}
+    functions = {function.name: function for _, _, function in tree.nodes if isinstance(function, ast.FunctionDef)}
     here = _function(tree, node)
-    for _, _, one in tree.nodes:
-        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in functions:
-            function = functions[one.func.id]
-            yield from (use for given in _given(tree, one, function, name, node) for use in _of_name(function, given))
-        elif isinstance(one, ast.Return) and one.value is not None and _function(tree, one) is here:
-            yield from _of_results(tree, here) if one.value is node or tree.text(one.value) == name else ()
+    for _, _, candidate in tree.nodes:
+        if isinstance(candidate, ast.Call) and isinstance(candidate.func, ast.Name) and candidate.func.id in functions:
+            function = functions[candidate.func.id]
+            yield from (
+                use for given in _given(tree, candidate, function, name, node) for use in _of_name(function, given)
+            )
+        elif isinstance(candidate, ast.Return) and candidate.value is not None and _function(tree, candidate) is here:
+            yield from _of_results(tree, here) if candidate.value is node or tree.text(candidate.value) == name else ()
 
 
 def _aliases(tree: Tree, node: ast.AST, name: str | None) -> Iterator[str]:
@@ -102,7 +106,7 @@ def _holds(tree: Tree, node: ast.AST, value: ast.AST) -> bool:
 
 def _given(tree: Tree, call: ast.Call, function: ast.FunctionDef, name: str | None, node: ast.AST) -> Iterator[str]:
     """The parameters of a function that get a name, or the expression itself."""
-    positions = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    positions = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
     given = [*zip(positions, call.args, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
     for parameter, value in given:
         if parameter and (value is node or (name is not None and is_dotted(value) and tree.text(value) == name)):
@@ -143,7 +147,8 @@ def _scope(tree: Tree, node: ast.AST, name: str) -> ast.AST:
     """Where a name bound at a place may be used: in its function, or everywhere for attributes and globals."""
     function = _function(tree, node)
     if "." in name or any(
-        isinstance(one, ast.Global | ast.Nonlocal) and name in one.names for one in ast.walk(function)
+        isinstance(declaration, ast.Global | ast.Nonlocal) and name in declaration.names
+        for declaration in ast.walk(function)
     ):
         return tree.module
     return function

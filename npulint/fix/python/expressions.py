@@ -118,7 +118,7 @@ def _element(tree: Tree, targets: ast.Tuple | ast.List, node: ast.AST) -> ast.ex
         raise FixRefused("chained")
     if not isinstance(values, ast.Tuple | ast.List) or len(values.elts) != len(targets.elts):
         raise FixRefused("no-value")
-    if any(isinstance(one, ast.Starred) for one in (*values.elts, *targets.elts)):
+    if any(isinstance(expression, ast.Starred) for expression in (*values.elts, *targets.elts)):
         raise FixRefused("no-value")
     return next(value for target, value in zip(targets.elts, values.elts, strict=True) if target is node)
 

@@ -16,17 +16,17 @@ from npulint.judge.findings import Edit
 def put_first(tree: Tree, statements: Sequence[str]) -> tuple[Edit, ...]:
     """The edits that place import statements, in order, before all but standard library imports. Raises `FixRefused`
     where one of them exists elsewhere."""
-    known = [ast.dump(parsed(statement).body[0]) for statement in statements]
+    wanted = [ast.dump(parsed(statement).body[0]) for statement in statements]
     leading = [node for node in tree.module.body if imports(node) and not _is_future(node)]
     existing = [ast.dump(node) for node in leading]
-    if _in_time(leading, existing, known):
+    if _in_time(leading, existing, wanted):
         return ()
     kept = 0
-    while kept < min(len(existing), len(known)) and existing[kept] == known[kept]:
+    while kept < min(len(existing), len(wanted)) and existing[kept] == wanted[kept]:
         kept += 1
     edits: list[Edit] = []
     for statement, text in zip(leading[kept:], existing[kept:], strict=True):
-        if text in known:
+        if text in wanted:
             edits += without(tree, statement)
     lines = "\n".join(statements[kept:])
     if kept:
@@ -40,12 +40,12 @@ def put_first(tree: Tree, statements: Sequence[str]) -> tuple[Edit, ...]:
     return (*edits, tree.edit(start, start, lines + "\n"))
 
 
-def _in_time(leading: Sequence[ast.stmt], existing: Sequence[str], known: Sequence[str]) -> bool:
+def _in_time(leading: Sequence[ast.stmt], existing: Sequence[str], wanted: Sequence[str]) -> bool:
     """Whether all of them are there in order, after standard library imports only."""
-    if any(text not in existing for text in known):
+    if any(text not in existing for text in wanted):
         return False
-    places = [existing.index(text) for text in known]
-    before = [node for node, text in zip(leading[: places[-1]], existing, strict=False) if text not in known]
+    places = [existing.index(text) for text in wanted]
+    before = [node for node, text in zip(leading[: places[-1]], existing, strict=False) if text not in wanted]
     return places == sorted(places) and all(_is_standard(node) for node in before)
 
 

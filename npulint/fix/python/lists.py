@@ -112,7 +112,7 @@ class ListElements:
         broken = following[0] >= 0 and self._tree.line_of(following[0]) > self._tree.line_of(end)
         if not self._in_lines() or dropped or not (broken or following[0] == self._end):
             return [self._tree.edit(end, end, self._continued(start, end, text))]
-        lines = [f"\n{self._tree.indent(start)}{one}" for one in added]
+        lines = [f"\n{self._tree.indent(start)}{written}" for written in added]
         if comma[0] < 0:
             line_end = self._tree.line_end(end)
             if not broken or not self._tokens.comment_in(end, line_end):

@@ -19,14 +19,14 @@ Segment = tuple[str, int]
 
 def module_name(tree: Tree, module: str) -> str:
     """The dotted name by which a file knows a module; raises `FixRefused` if it has none."""
-    found = {target: name for name, target in imported(tree.module)}
-    for known in (module, *_SAME_MODULE.get(module, ())):
-        if known in found:
-            return found[known]
+    names = {target: name for name, target in imported(tree.module)}
+    for spelling in (module, *_SAME_MODULE.get(module, ())):
+        if spelling in names:
+            return names[spelling]
     parent, _, last = module.rpartition(".")
     while parent:
-        if parent in found:
-            return f"{found[parent]}.{last}"
+        if parent in names:
+            return f"{names[parent]}.{last}"
         parent, _, part = parent.rpartition(".")
         last = f"{part}.{last}"
     raise FixRefused("module")
@@ -35,18 +35,18 @@ def module_name(tree: Tree, module: str) -> str:
 def imported(module: ast.Module) -> Iterator[tuple[str, str]]:
     """(name, target) of every module-level import, first ones last."""
     statements: list[ast.AST] = list(module.body)
-    found: list[tuple[str, str]] = []
+    bindings: list[tuple[str, str]] = []
     while statements:
         node = statements.pop(0)
         if isinstance(node, ast.Import):
-            found += [
+            bindings += [
                 (a.asname or a.name.split(".")[0], a.name if a.asname else a.name.split(".")[0]) for a in node.names
             ]
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            found += [(a.asname or a.name, f"{node.module}.{a.name}") for a in node.names if a.name != "*"]
+            bindings += [(a.asname or a.name, f"{node.module}.{a.name}") for a in node.names if a.name != "*"]
         elif isinstance(node, ast.If | ast.Try | ast.With):
             statements[:0] = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
-    return reversed(found)
+    return reversed(bindings)
 
 
 def renamed(tree: Tree, node: ast.AST, to: str) -> list[Edit]:
@@ -90,15 +90,15 @@ def renamed_part(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
     elif isinstance(node, ast.keyword | ast.NamedExpr | ast.stmt):
         raise FixRefused("name")
     segments = list(_segments(tree, named))
-    found = _found(segments, part)
-    if len(found) > 1 and isinstance(node, ast.Call) and found[-1] + len(part) == len(segments):
-        found = found[-1:]
-    if not found:
+    matches = _found(segments, part)
+    if len(matches) > 1 and isinstance(node, ast.Call) and matches[-1] + len(part) == len(segments):
+        matches = matches[-1:]
+    if not matches:
         return _renamed_where_imported(tree, named, part, to)
-    if len(found) > 1:
+    if len(matches) > 1:
         raise FixRefused("ambiguous")
-    begin, last = segments[found[0]], segments[found[0] + len(part) - 1]
-    if found[0] == 0 and _rooted_in_name(named) and not _bound(tree.module, to.split(".")[0]):
+    begin, last = segments[matches[0]], segments[matches[0] + len(part) - 1]
+    if matches[0] == 0 and _rooted_in_name(named) and not _bound(tree.module, to.split(".")[0]):
         raise FixRefused("module")
     start, end = begin[1], last[1] + len(last[0])
     if tree.tokens(named).comment_in(start, end):
@@ -108,20 +108,20 @@ def renamed_part(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
 
 def _segments(tree: Tree, node: ast.AST) -> Iterator[Segment]:
     """The segments of a dotted name in order: a, b, c for ``a.b[0].c``; those before a call are omitted."""
-    found: list[Segment] = []
+    segments: list[Segment] = []
     tree.tokens(node)
     while True:
         if isinstance(node, ast.Attribute):
-            found.append(_written(tree, node.attr, tree.range(node)[1] - len(node.attr)))
+            segments.append(_written(tree, node.attr, tree.range(node)[1] - len(node.attr)))
             node = node.value
         elif isinstance(node, ast.Subscript):
             node = node.value
         elif isinstance(node, ast.Name):
-            found.append(_written(tree, node.id, tree.range(node)[0]))
+            segments.append(_written(tree, node.id, tree.range(node)[0]))
             break
         else:
             break
-    return reversed(found)
+    return reversed(segments)
 
 
 def _written(tree: Tree, name: str, start: int) -> Segment:
@@ -142,7 +142,7 @@ def _rooted_in_name(node: ast.AST) -> bool:
 
 
 def _bound(module: ast.Module, name: str) -> bool:
-    return any(known == name for known, _ in imported(module))
+    return any(bound == name for bound, _ in imported(module))
 
 
 # -- imports --------------------------------------------------------------------------------------
@@ -154,11 +154,11 @@ def _renamed_import(tree: Tree, node: ast.Import | ast.ImportFrom, part: list[st
         edits += _renamed_in(tree, _dotted_at(tree, tree.range(node)[0], node.module), part, to)
     for alias in node.names:
         segments = _dotted_at(tree, tree.range(alias)[0] - 1, alias.name) if alias.name != "*" else []
-        found = _renamed_in(tree, segments, part, to)
+        renaming = _renamed_in(tree, segments, part, to)
         bound = alias.asname is None and segments and segments[0][1] == tree.range(alias)[0]
-        if found and bound and segments[0][0] == part[0]:
-            found += _uses(tree, part[0], to.split(".")[0])
-        edits += found
+        if renaming and bound and segments[0][0] == part[0]:
+            renaming += _uses(tree, part[0], to.split(".")[0])
+        edits += renaming
     if not edits:
         raise FixRefused("no-part")
     return edits
@@ -192,30 +192,30 @@ def _holds(path: list[str], part: list[str]) -> bool:
 
 
 def _renamed_in(tree: Tree, segments: list[Segment], part: list[str], to: str) -> list[Edit]:
-    found = _found(segments, part)
-    if len(found) > 1:
+    matches = _found(segments, part)
+    if len(matches) > 1:
         raise FixRefused("ambiguous")
-    if not found:
+    if not matches:
         return []
-    last = segments[found[0] + len(part) - 1]
-    return [tree.edit(segments[found[0]][1], last[1] + len(last[0]), to)]
+    last = segments[matches[0] + len(part) - 1]
+    return [tree.edit(segments[matches[0]][1], last[1] + len(last[0]), to)]
 
 
 def _dotted_at(tree: Tree, place: int, name: str) -> list[Segment]:
     """The segments of a dotted name in the tokens from `place` on."""
     parts = name.split(".")
-    found: list[Segment] = []
-    while len(found) < len(parts):
+    segments: list[Segment] = []
+    while len(segments) < len(parts):
         token = tree.lexed.after(place)
         text = tree.lexed.text(token)
         if not text:
             raise FixRefused("place")
-        if text == parts[len(found)]:
-            found.append((text, token[0]))
-        elif found and text != ".":
-            found = []
+        if text == parts[len(segments)]:
+            segments.append((text, token[0]))
+        elif segments and text != ".":
+            segments = []
         place = token[1]
-    return found
+    return segments
 
 
 def _uses(tree: Tree, name: str, to: str) -> list[Edit]:

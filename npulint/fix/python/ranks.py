@@ -176,7 +176,7 @@ class _Training:
         if not self._tree.leads(start):
             raise FixRefused("one-line")
         line, indent = self._tree.line_start(start), self._tree.indent(start)
-        return [self._tree.edit(line, line, "".join(f"{indent}{one}\n" for one in group.split("\n")))]
+        return [self._tree.edit(line, line, "".join(f"{indent}{text}\n" for text in group.split("\n")))]
 
     def _shuffling(self) -> list[ast.Call]:
         """The loaders that shuffle, or may."""
@@ -192,9 +192,9 @@ class _Training:
 def _written_once(tree: Tree, routine: Routine) -> list[Edit]:
     """The edits that let rank 0 alone write checkpoints."""
     savers = {
-        one.name
-        for _, _, one in tree.nodes
-        if isinstance(one, ast.FunctionDef) and "save" in one.name and any(map(_saves, ast.walk(one)))
+        node.name
+        for _, _, node in tree.nodes
+        if isinstance(node, ast.FunctionDef) and "save" in node.name and any(map(_saves, ast.walk(node)))
     }
     edits: list[Edit] = []
     for _, _, node in tree.nodes:

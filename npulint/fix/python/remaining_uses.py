@@ -131,8 +131,17 @@ def _names(module: ast.Module, text: str) -> _Names:
 
 def _members(node: ast.ClassDef) -> set[str]:
     """The names that the body of a class binds."""
-    named = {one.name for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    simple = (part for one in node.body if isinstance(one, ast.Assign | ast.AnnAssign) for part in ast.walk(one))
+    named = {
+        statement.name
+        for statement in node.body
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
+    simple = (
+        part
+        for statement in node.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for part in ast.walk(statement)
+    )
     return named | {part.id for part in simple if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
 
 
@@ -142,20 +151,18 @@ def _unbound(text: str) -> set[str] | None:
         module = symtable.symtable(text, "module", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    found: set[str] = set()
-    assigned = {one.get_name() for one in module.get_symbols() if _is_bound(one)}
+    used: set[str] = set()
+    assigned = {symbol.get_name() for symbol in module.get_symbols() if _is_bound(symbol)}
     waiting = [module]
     while waiting:
         scope = waiting.pop()
         waiting += scope.get_children()
-        for get_symbol in scope.get_symbols():
-            if scope is not module and get_symbol.is_declared_global() and get_symbol.is_assigned():
-                assigned.add(get_symbol.get_name())
-            if get_symbol.is_referenced() and (
-                get_symbol.is_global() or (scope is module and not _is_bound(get_symbol))
-            ):
-                found.add(get_symbol.get_name())
-    return found - assigned
+        for symbol in scope.get_symbols():
+            if scope is not module and symbol.is_declared_global() and symbol.is_assigned():
+                assigned.add(symbol.get_name())
+            if symbol.is_referenced() and (symbol.is_global() or (scope is module and not _is_bound(symbol))):
+                used.add(symbol.get_name())
+    return used - assigned
 
 
 def _is_bound(symbol: symtable.Symbol) -> bool:

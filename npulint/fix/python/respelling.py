@@ -42,8 +42,8 @@ def respelled_import(tree: Tree, node: ast.Import | ast.ImportFrom, spelling: Sp
 def _kind(node: ast.Import | ast.ImportFrom) -> str:
     """``module`` for the module ``torch.npu.amp``, ``names`` for names in it."""
     if isinstance(node, ast.Import):
-        one = node.names[0]
-        if len(node.names) == 1 and one.name == "torch.npu.amp" and one.asname:
+        module = node.names[0]
+        if len(node.names) == 1 and module.name == "torch.npu.amp" and module.asname:
             return "module"
     elif node.module == "torch.npu" and [alias.name for alias in node.names] == ["amp"]:
         return "module"
@@ -94,8 +94,8 @@ def respelled(plan: Plan, text: Text, spelling: Spelling, neutral: bool) -> Plan
         raise FixRefused("changes-gpu")
     edits = _Respelling(text, renaming, spelling).edits() if renaming else []
     needed = dict.fromkeys(statement for edit in edits for statement in spelling.imports(edit.text))
-    known = {f"import {target}" for name, target in imported(tree_of(text).module) if name == target}
-    requests += [ImportRequest(text.path, one, "torch") for one in needed if one not in known]
+    existing = {f"import {target}" for name, target in imported(tree_of(text).module) if name == target}
+    requests += [ImportRequest(text.path, statement, "torch") for statement in needed if statement not in existing]
     return Plan((*others, *edits), tuple(dict.fromkeys(requests)))
 
 

@@ -209,10 +209,10 @@ def without(tree: Tree, statement: ast.stmt, lone: bool | None = None) -> list[E
     start, end = tree.range(statement)
     if lone is None:
         lone = len(tree.block(statement)) == 1 and tree.parent(statement) is not tree.module
-    whole = tree.leads(start) and _last_of_line(tree, statement)
+    fills_lines = tree.leads(start) and _last_of_line(tree, statement)
     if lone:
-        return [tree.edit(start, tree.line_end(end) if whole else end, "pass")]
-    if whole:
+        return [tree.edit(start, tree.line_end(end) if fills_lines else end, "pass")]
+    if fills_lines:
         return [tree.edit(*_lines(tree, comment_start(tree, start, end), end), "")]
     following = tree.lexed.after(end)
     if tree.lexed.text(following) == ";":

@@ -17,7 +17,7 @@ def retexted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
     names, else in the place's own literals, else in all within it."""
     part, to = step.words["part"], step.words["to"]
     within = step.words.get("in", "").split()
-    roots = [found for word in within for found in _named(tree, node, word)] if within else _roots(tree, node)
+    roots = [root for word in within for root in _named(tree, node, word)] if within else _roots(tree, node)
     for deep in (False, True):
         edits = []
         for root in dict.fromkeys(roots):
@@ -38,14 +38,16 @@ def _constant(tree: Tree, node: ast.AST) -> Iterator[ast.expr]:
     """The literal of a name that the file binds once, at module level."""
     if isinstance(node, ast.Name):
         stores = [
-            one
-            for _, _, one in tree.nodes
-            if isinstance(one, ast.Name) and one.id == node.id and not isinstance(one.ctx, ast.Load)
+            name
+            for _, _, name in tree.nodes
+            if isinstance(name, ast.Name) and name.id == node.id and not isinstance(name.ctx, ast.Load)
         ]
         statement = tree.parent(stores[0]) if len(stores) == 1 else None
         if isinstance(statement, ast.Assign) and statement in tree.module.body and len(statement.targets) == 1:
             yield from (
-                one for one in [statement.value] if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                constant
+                for constant in [statement.value]
+                if isinstance(constant, ast.Constant) and isinstance(constant.value, str)
             )
 
 
@@ -58,13 +60,13 @@ def _named(tree: Tree, node: ast.AST, word: str) -> Iterator[ast.AST]:
     elif isinstance(node, ast.Call):
         if word.isdigit() and int(word) < len(node.args):
             before = node.args[: int(word)]
-            if not any(isinstance(one, ast.Starred) for one in before):
+            if not any(isinstance(argument, ast.Starred) for argument in before):
                 yield node.args[int(word)]
         yield from (keyword.value for keyword in node.keywords if keyword.arg == word)
     elif isinstance(node, ast.stmt):
-        for one in ast.walk(node):
-            if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and one.lineno == node.lineno:
-                yield from _default(one.args, word)
+        for part in ast.walk(node):
+            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and part.lineno == node.lineno:
+                yield from _default(part.args, word)
         yield from _in_call(tree, node, word)
 
 
@@ -72,7 +74,7 @@ def _head_expressions(node: ast.AST) -> list[ast.AST]:
     """The head expressions of a condition or loop; else the node itself."""
     if not isinstance(node, ast.If | ast.For | ast.While | ast.With):
         return [node]
-    return [one for one in node.body if one.lineno == node.lineno] or [node]
+    return [statement for statement in node.body if statement.lineno == node.lineno] or [node]
 
 
 def _in_call(tree: Tree, node: ast.stmt, word: str) -> Iterator[ast.AST]:

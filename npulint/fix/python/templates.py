@@ -104,8 +104,8 @@ class Templates:
 
     def _part(self, name: str, operand: str) -> PlaceholderValue:
         if name == "module":
-            known = module_name(self._tree, operand)
-            return PlaceholderValue(known, levels.ATOM)
+            module = module_name(self._tree, operand)
+            return PlaceholderValue(module, levels.ATOM)
         if name == "old":
             return self._source(self._old) if self._old is not None else _refuse("no-expression")
         if name == "complement":

@@ -124,8 +124,8 @@ class Tree:
     @cached_property
     def quotes(self) -> list[tuple[int, int, str]]:
         """The single-line string literals with their quotes."""
-        found = ((start, end, parts_of(self.source, start)[1]) for start, end in self.lexed.strings)
-        return [(start, end, quote) for start, end, quote in found if len(quote) == 1]
+        literals = ((start, end, parts_of(self.source, start)[1]) for start, end in self.lexed.strings)
+        return [(start, end, quote) for start, end, quote in literals if len(quote) == 1]
 
     # -- nodes ----------------------------------------------------------------------------------
 
@@ -179,8 +179,8 @@ class Tree:
         """The node at exactly this place, one that begins there and spans lines, or a multi-line call that ends there;
         raises `FixRefused` for any other."""
         start, end = self.offsets(span)
-        found = self._exact.get((start, end)) is not None or (end - start == 1 and self._begun(start) is not None)
-        return self.at(span) if found or self._ends_call(start, end) else _no_place()
+        is_exact = self._exact.get((start, end)) is not None or (end - start == 1 and self._begun(start) is not None)
+        return self.at(span) if is_exact or self._ends_call(start, end) else _no_place()
 
     def _ends_call(self, start: int, end: int) -> bool:
         """Whether a place is the end of a multi-line call, where facts about its last part are placed."""
@@ -212,10 +212,10 @@ class Tree:
         return start, end
 
     def _of_line(self, span: Span) -> ast.AST:
-        found = [node for _, _, node in self.nodes if isinstance(node, ast.stmt) and node.lineno == span.line]
-        if len(found) > 1 and any(other in self.block(found[0]) for other in found[1:]):
+        statements = [node for _, _, node in self.nodes if isinstance(node, ast.stmt) and node.lineno == span.line]
+        if len(statements) > 1 and any(other in self.block(statements[0]) for other in statements[1:]):
             raise FixRefused("ambiguous")
-        return found[0] if found else self._covering(*self.offsets(span))
+        return statements[0] if statements else self._covering(*self.offsets(span))
 
     def _begun(self, start: int) -> ast.AST | None:
         """The multi-line node that begins at an offset; facts cover only its first character."""
@@ -270,7 +270,7 @@ class Tree:
     def field_at(self, start: int, end: int) -> Range | None:
         """The innermost f-string expression that contains a range."""
         fields = [field for field in self.lexed.fields if field[0] <= start and end <= field[1]]
-        return min(fields, key=lambda one: one[1] - one[0], default=None)
+        return min(fields, key=lambda field: field[1] - field[0], default=None)
 
     def outer(self, node: ast.AST) -> Range:
         """The range of a node including parentheses that do not belong to a call or class."""
@@ -363,8 +363,8 @@ def is_dotted(node: ast.AST) -> bool:
 def _same(written: str, node: ast.AST) -> bool:
     """Whether `written` is the source of an expression."""
     try:
-        found = ast.parse(f"({written}\n)", mode="eval").body
-        return ast.dump(found) == ast.dump(node)
+        expression = ast.parse(f"({written}\n)", mode="eval").body
+        return ast.dump(expression) == ast.dump(node)
     except (SyntaxError, ValueError):
         return False
     except (RecursionError, MemoryError):

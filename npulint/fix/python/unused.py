@@ -38,15 +38,15 @@ def without_unused(before: Tree, after: Tree, exported: Callable[[str], bool]) -
     if looks_names_up(after.module):
         return []
     old, new = read_names(before.module), read_names(after.module)
-    had = {one.name for one in _imported(before.module)}
-    found: dict[ast.Import | ast.ImportFrom, set[int]] = {}
+    had = {imported.name for imported in _imported(before.module)}
+    unused: dict[ast.Import | ast.ImportFrom, set[int]] = {}
     for imported in _imported(after.module):
         if not new[imported.name] and (
             _is_lost(imported, after, old, exported) if imported.name in had else imported.origin in _ADDED
         ):
-            found.setdefault(imported.statement, set()).add(imported.number)
+            unused.setdefault(imported.statement, set()).add(imported.number)
     edits: list[Edit] = []
-    for statement, gone in found.items():
+    for statement, gone in unused.items():
         if len(gone) == len(statement.names):
             edits += without(after, statement)
         else:
@@ -80,17 +80,17 @@ def _imported(module: ast.Module) -> Iterable[_Imported]:
 
 def read_names(module: ast.Module) -> Counter[str]:
     """How often names are read in a file, also by strings that contain them."""
-    found: Counter[str] = Counter()
+    reads: Counter[str] = Counter()
     for node in ast.walk(module):
         if isinstance(node, ast.Name):
-            found[node.id] += isinstance(node.ctx, ast.Load)
+            reads[node.id] += isinstance(node.ctx, ast.Load)
         elif isinstance(node, ast.Global | ast.Nonlocal):
-            found.update(node.names)
+            reads.update(node.names)
         elif isinstance(node, ast.FunctionDef):
-            found[node.name] += 1
+            reads[node.name] += 1
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _REFERENCE.match(node.value):
-            found.update(re.findall(r"\w+", node.value))
-    return found
+            reads.update(re.findall(r"\w+", node.value))
+    return reads
 
 
 def looks_names_up(module: ast.Module) -> bool:

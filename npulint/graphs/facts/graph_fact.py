@@ -136,7 +136,7 @@ class GraphStop(GraphFact, eq=False, dict=True):
 
 def stop_at(node: Node, node_set: NodeSet) -> GraphStop | None:
     """The fact of a stop node; None if its reason is unknown."""
-    reason = next((one for one in REASONS if one == node.attrs.get("reason")), None)
+    reason = next((word for word in REASONS if word == node.attrs.get("reason")), None)
     if reason is None:
         return None
     operator, error = (str(node.attrs.get(key, "")) for key in ("operator", "error"))

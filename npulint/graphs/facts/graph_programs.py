@@ -46,6 +46,6 @@ def _fact(graph: Graph, facts: Sequence[Fact], near: Sequence[Program]) -> Progr
     fact = fact_of(home_of(near))
     fact.graph = graph.form
     fact.framework = graph.framework
-    fact.trains = any(isinstance(one, WholeGraph) and one.trains for one in facts)
+    fact.trains = any(isinstance(graph_fact, WholeGraph) and graph_fact.trains for graph_fact in facts)
     fact.purpose = "train" if fact.trains else "unknown"
     return fact

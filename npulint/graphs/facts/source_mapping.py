@@ -28,12 +28,12 @@ def chain(node: Node, context: Context) -> list[tuple[str, Span]]:
 
 def _places(node: Node, context: Context) -> list[tuple[str, Span]]:
     files = context.memoize(Files, lambda: Files(context.project))
-    found: dict[tuple[str, int], None] = {}
+    lines: dict[tuple[str, int], None] = {}
     for frame in reversed(node.frames):
         module = files.of(frame)
         if module is not None:
-            found[module.path, frame.line] = None
-    return [(path, Span.at(line)) for path, line in found]
+            lines[module.path, frame.line] = None
+    return [(path, Span.at(line)) for path, line in lines]
 
 
 class Files:
@@ -64,8 +64,8 @@ class Files:
         spelled = frame.path.replace("\\", "/")
         if _INSTALLED.search(spelled):
             return None
-        (shared, whole), likely = self._nearest(spelled)
-        if len(likely) > 1 or (strict and shared < _SURE and not whole):
+        (shared, is_full_path), likely = self._nearest(spelled)
+        if len(likely) > 1 or (strict and shared < _SURE and not is_full_path):
             likely = [module for module in likely if _holds(module, frame)]
         return likely[0] if len(likely) == 1 and self._has(likely[0], frame.line) else None
 
@@ -95,8 +95,8 @@ class Files:
 def _shared(parts: list[str], own: list[str]) -> int:
     """The number of equal parts at the end of two paths."""
     count = 0
-    for one, other in zip(parts, own, strict=False):
-        if one != other:
+    for part, other in zip(parts, own, strict=False):
+        if part != other:
             break
         count += 1
     return count
@@ -116,6 +116,8 @@ def _last_line(module: Module) -> int:
     """The last line on which a recorded statement begins."""
     code = module.code
     ends = [block.end_line for block in code.blocks]
-    ends += [one.end_line for part in (code.calls, code.assignments, code.torch_expressions) for one in part]
-    ends += [one.line for part in (code.returns, code.name_uses, code.imports) for one in part]
+    ends += [
+        statement.end_line for part in (code.calls, code.assignments, code.torch_expressions) for statement in part
+    ]
+    ends += [statement.line for part in (code.returns, code.name_uses, code.imports) for statement in part]
     return max(ends, default=0)

@@ -36,7 +36,7 @@ def run(settings: Settings, host: Host, lang: str) -> int:
             break
         failed |= write_all(FixResult(added.files, [], [], result))
         changed |= {file.path for file in added.files} - failed.keys()
-        suppressed += sum(one for path, one in added.suppressed.items() if path not in failed)
+        suppressed += sum(number for path, number in added.suppressed.items() if path not in failed)
     _tell_failed(failed, host, lang)
     if not settings.quiet:
         host.write(_told(suppressed, len(changed), added, lang))

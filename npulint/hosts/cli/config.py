@@ -81,9 +81,9 @@ def _toml(value: Any) -> str:
     if isinstance(value, str):
         return msgspec.json.encode(escape_control_chars(value)).decode()
     if isinstance(value, dict):
-        inside = ", ".join(f"{_key(key)} = {_toml(one)}" for key, one in value.items())
+        inside = ", ".join(f"{_key(key)} = {_toml(inner)}" for key, inner in value.items())
         return f"{{ {inside} }}" if inside else "{}"
-    return str(value) if isinstance(value, int) else f"[{', '.join(_toml(one) for one in value)}]"
+    return str(value) if isinstance(value, int) else f"[{', '.join(_toml(inner) for inner in value)}]"
 
 
 def _key(name: str) -> str:

@@ -96,7 +96,12 @@ def _tell_refused(fixed: FixResult, failed: Mapping[str, Refusal], settings: Set
     for refusal in failed.values():
         text = say(lang, "fixes.not-written", path=refusal.path, detail=reason(refusal, lang))
         host.warn(say(lang, "error", text=text))
-    links = {path: one for one in fixed.refused if one.reason == "link" for path in one.files or (one.path,)}
+    links = {
+        path: refusal
+        for refusal in fixed.refused
+        if refusal.reason == "link"
+        for path in refusal.files or (refusal.path,)
+    }
     for path in sorted(links.keys() - failed.keys()):
         host.warn(say(lang, "fixes.not-written", path=path, detail=reason(links[path], lang)))
 

@@ -41,8 +41,8 @@ def parse(command: Command, words: Sequence[str], lang: str) -> tuple[list[str],
     """The positional arguments and the options passed; raises `ConfigError`, or `Helped` with the help."""
     parser = _parser(command, lang)
     end = words.index("--") if "--" in words else len(words)
-    known, rest = parser.parse_known_intermixed_args(list(words[:end]))
-    values: dict[str, Any] = vars(known)
+    namespace, rest = parser.parse_known_intermixed_args(list(words[:end]))
+    values: dict[str, Any] = vars(namespace)
     if values.pop("help"):
         raise Helped(_help(parser, command, lang))
     plain: list[str] = values.pop("words", None) or []

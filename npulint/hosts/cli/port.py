@@ -84,9 +84,9 @@ def _one_of(name: str, options: dict[str, list[str] | bool], choices: tuple[str,
 
 def _apart(options: dict[str, list[str] | bool], lang: str) -> None:
     """Raise `ConfigError` for options that exclude each other."""
-    for one, other in (("write", "commit"), ("diff", "format")):
-        if options.get(one) and options.get(other):
-            raise ConfigError([say(lang, "bad.combination", one=f"--{one}", other=f"--{other}")])
+    for name, other in (("write", "commit"), ("diff", "format")):
+        if options.get(name) and options.get(other):
+            raise ConfigError([say(lang, "bad.combination", one=f"--{name}", other=f"--{other}")])
 
 
 def _show(plan: PortPlan, form: str, settings: Settings, host: Host) -> None:

@@ -36,12 +36,12 @@ def run(words: list[str], options: Words, host: Host, lang: str) -> int:
         raise NpulintError(say(plan.lang, "survey.nothing", path=leading(words[0])))
     try:
         queue = _brought(projects, plan, bool(options.get("restart")), host)
-        known = _executed(plan, queue, processes, scheduler[-1] if isinstance(scheduler, list) else "", host)
+        done_before = _executed(plan, queue, processes, scheduler[-1] if isinstance(scheduler, list) else "", host)
         totals = _written(plan, queue)
     except OSError as error:
         detail = error.strerror or type(error).__name__
         raise NpulintError(say(plan.lang, "output.failed", path=leading(plan.out), detail=detail)) from error
-    _tell(totals, known, plan, host)
+    _tell(totals, done_before, plan, host)
     return int(totals.failed > 0)
 
 
@@ -133,7 +133,7 @@ def _written(plan: Plan, queue: list[Job]) -> Totals:
     return summed.totals()
 
 
-def _tell(totals: Totals, known: int, plan: Plan, host: Host) -> None:
+def _tell(totals: Totals, done_before: int, plan: Plan, host: Host) -> None:
     from npulint.survey.model import VERDICTS
     from npulint.survey.tables import has_parquet
 
@@ -145,7 +145,7 @@ def _tell(totals: Totals, known: int, plan: Plan, host: Host) -> None:
     width = max(len(f"{number:,}") for _, number in words)
     host.write("".join(f"  {number:>{width},}  {word}\n" for word, number in words))
     host.write(say(lang, "survey.page", path=escape_control_chars(os.path.join(plan.out, "index.html"))) + "\n")
-    if known:
-        host.warn(count(lang, "survey.known", known))
+    if done_before:
+        host.warn(count(lang, "survey.known", done_before))
     if not has_parquet():
         host.warn(say(lang, "survey.no-parquet"))

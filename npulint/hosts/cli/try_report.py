@@ -66,7 +66,7 @@ def try_notes(ended: Ended, lang: str) -> list[str]:
     if ended.made_up:
         listed = say(lang, "list.clause").join(map(escape_control_chars, ended.made_up))
         notes.append(say(lang, "try.made-up", list=listed))
-    elif ended.how == "error" and not ended.known and says_absent(ended.text):
+    elif ended.how == "error" and not ended.about_npu and says_absent(ended.text):
         notes.append(say(lang, "try.missing"))
     return notes
 
@@ -119,7 +119,7 @@ def concluded(code: int, notes: Iterable[str], ended: Ended, settings: Settings,
     if settings.format not in _TELLING:
         for line in (*notes, ended_text(ended, settings.language())):
             host.warn(line)
-    unfinished = ended.how in ("error", "exit") and not ended.known and not ended.steps
+    unfinished = ended.how in ("error", "exit") and not ended.about_npu and not ended.steps
     return code or (CANNOT if unfinished else 0)
 
 
@@ -127,9 +127,9 @@ def joined(live: LiveResult, static: RunResult, ended: Ended, settings: Settings
     """The findings of the run; where the source check reports the same, its finding, confirmed."""
     lang, result = settings.language(), live.report
     catalogue = load_catalogue(settings.checks, whole=False)
-    known = {id(finding) for finding in static.findings}
+    static_ids = {id(finding) for finding in static.findings}
     merged, _ = merge_graph_findings([*static.findings, *result.findings], (), catalogue, lang)
-    kept = [finding for finding in merged if of_graph(finding) or id(finding) not in known]
+    kept = [finding for finding in merged if of_graph(finding) or id(finding) not in static_ids]
     lines = {os.path.realpath(path): frozenset(numbers) for path, numbers in ended.lines.items()}
     run = Run(live.step, lines, ended.place if ended.how == "error" else "", result.findings)
     step = joined_step(run, static, kept, catalogue, explained, lang)
@@ -139,7 +139,7 @@ def joined(live: LiveResult, static: RunResult, ended: Ended, settings: Settings
 
 
 def _how(ended: Ended, lang: str) -> str:
-    key = "other" if ended.how == "error" and not ended.known else ended.how
+    key = "other" if ended.how == "error" and not ended.about_npu else ended.how
     key = "unjudged" if ended.unjudged else key
     text, place = escape_control_chars(ended.text), escape_control_chars(ended.place)
     return count(lang, f"try.ended.{key}", ended.steps, text=text, place=place)

@@ -57,7 +57,7 @@ def _reported(
     places = {finding.path: os.path.abspath(local(finding.path)) for finding in static.findings}
     places = {path: place for path, place in places.items() if place in outcome.report.lines}
     live = judged_outcome(outcome, f"npulint try {program}", settings, static.findings, places)
-    if not outcome.graphs and not ended.known and not live.findings:
+    if not outcome.graphs and not ended.about_npu and not live.findings:
         host.warn(ended_text(ended, lang))
         host.warn(say(lang, "error", text=say(lang, "try.tf.nothing")))
         return CANNOT

@@ -53,8 +53,8 @@ def fitting(words: Sequence[str], settings: Settings) -> FittingReleases:
     for word in words:
         name, specifier = _requirement(word, lang)
         wanted[name] = specifier
-    found = list(stacks(wanted))
-    return FittingReleases(found, [] if found else unmatched(wanted))
+    fitting_stacks = list(stacks(wanted))
+    return FittingReleases(fitting_stacks, [] if fitting_stacks else unmatched(wanted))
 
 
 def _requirement(word: str, lang: str) -> tuple[str, str]:
@@ -84,11 +84,13 @@ def release_lines(fitting_releases: FittingReleases, lang: str, most: int | None
 def _missing(some: Sequence[Unmatched], lang: str) -> list[str]:
     """A sentence for each requirement that no stack fulfils, with the recorded releases next to it."""
     sentences = []
-    for one in some:
-        nearest = say(lang, "list.and").join(one.nearest)
-        key = "versions.unrecorded" if one.package == BASE else "versions.without"
-        name = _TITLES.get(one.package, one.package)
-        sentences.append(count(lang, key, len(one.nearest), package=name, version=one.version, list=nearest))
+    for requirement in some:
+        nearest = say(lang, "list.and").join(requirement.nearest)
+        key = "versions.unrecorded" if requirement.package == BASE else "versions.without"
+        name = _TITLES.get(requirement.package, requirement.package)
+        sentences.append(
+            count(lang, key, len(requirement.nearest), package=name, version=requirement.version, list=nearest)
+        )
     return sentences
 
 

@@ -46,14 +46,14 @@ def offers(finding: Finding, text_of: TextOf) -> list[Offer]:
     from npulint.fix.model import FixRefused
 
     files = DecodedFiles(_bytes(text_of))
-    found: list[Offer] = []
+    offered: list[Offer] = []
     for word in ("safe", "unsafe"):
         if word in kinds:
             try:
-                found.append(Offer(edits_of(finding, files, word == "unsafe"), word == "safe"))
+                offered.append(Offer(edits_of(finding, files, word == "unsafe"), word == "safe"))
             except FixRefused:
                 continue
-    return found
+    return offered
 
 
 def all_safe(findings: Sequence[Finding], text_of: TextOf) -> Sequence[Edit]:

@@ -171,7 +171,7 @@ class DocumentStore:
         self.results.pop(uri, None)
         if document is None:
             return
-        others = [one for one in self.documents.values() if one.path == document.path]
+        others = [opened for opened in self.documents.values() if opened.path == document.path]
         self._changes[document.path] = others[0] if others else None
         self.soon(pause(self._seconds))
 
@@ -267,7 +267,9 @@ class DocumentStore:
     async def _once(self) -> None:
         begun = time.monotonic()
         seen = [document.snapshot() for document in self.documents.values()]
-        changes = {path: None if one is None else one.snapshot().text for path, one in self._changes.items()}
+        changes = {
+            path: None if document is None else document.snapshot().text for path, document in self._changes.items()
+        }
         self._changes = {}
         touched, self._touched = self._touched, []
         configured, self._configured = self._configured, True
@@ -297,7 +299,7 @@ class DocumentStore:
             self._around = False
             self._on_answer(EngineAnswer(failures=[traceback.format_exc()]))
             return
-        found: dict[str, list[Finding]] = {}
+        by_path: dict[str, list[Finding]] = {}
         failures: list[str] = []
         problems = self.answer.problems
         for number, path in enumerate(paths):
@@ -307,13 +309,13 @@ class DocumentStore:
             engine_answer = await self._answer(partial(self._engine.check, [path]))
             if engine_answer is None:
                 return
-            found.update(engine_answer.findings)
+            by_path.update(engine_answer.findings)
             failures += engine_answer.failures
             problems = engine_answer.problems
         self._around = False
-        self._apart = found
+        self._apart = by_path
         self.answer = msgspec.structs.replace(
-            self.answer, findings=found | self.answer.findings, failures=failures, problems=problems
+            self.answer, findings=by_path | self.answer.findings, failures=failures, problems=problems
         )
         self._on_answer(self.answer)
         self._progress(len(paths), len(paths))

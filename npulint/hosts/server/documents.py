@@ -57,11 +57,11 @@ class EditorDocument:
 
     def change(self, version: int, changes: Iterable[Change]) -> None:
         """Apply content changes in order."""
-        for one in changes:
-            if isinstance(one, TextDocumentContentChangePartial):
-                self.text = replaced(self.text, one.range, one.text, self.encoding)
+        for change in changes:
+            if isinstance(change, TextDocumentContentChangePartial):
+                self.text = replaced(self.text, change.range, change.text, self.encoding)
             else:
-                self.text = one.text
+                self.text = change.text
         self.version = version
         self._lines = None
 

@@ -74,7 +74,7 @@ class Engine:
         previous one in force."""
         ordered = sorted(folders, key=len, reverse=True)
         if ordered != self._folders:
-            self._homes = {r: home for r, home in self._homes.items() if any(_below(r, one) for one in ordered)}
+            self._homes = {r: home for r, home in self._homes.items() if any(_below(r, folder) for folder in ordered)}
         self._folders = ordered
         self._client, self._locale = client, locale
         self._home_of.clear()
@@ -112,12 +112,12 @@ class Engine:
         """One file of every project below the workspace folders."""
         for folder in self._folders:
             self._home(os.path.join(folder, "."))
-        found: dict[str, None] = {}
+        places: dict[str, None] = {}
         for home in list(self._homes.values()):
             files = discover(home.settings.paths, home.settings.discovery()).files if home.settings.paths else []
             code = [file for file in files if (file.kind,) not in (DATA, CONFIGURATION)]
-            found.update((os.path.abspath(some[0].location), None) for some in group(code).values())
-        return list(found)
+            places.update((os.path.abspath(some[0].location), None) for some in group(code).values())
+        return list(places)
 
     def check(self, paths: Iterable[str]) -> EngineAnswer:
         """The findings of the projects of `paths`."""
@@ -174,7 +174,7 @@ class Engine:
 
     def _settled(self, place: str) -> _Home | None:
         """The home of a folder. While its settings are invalid, the previous ones, if any, stay in force."""
-        folder = next((one for one in self._folders if _below(place, one)), "")
+        folder = next((workspace for workspace in self._folders if _below(place, workspace)), "")
         try:
             root, settings = settings_for(place, folder or place, self._client, self._environ, self._locale)
             if not folder:  # opening a single file must not make npulint read all around it

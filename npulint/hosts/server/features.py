@@ -60,10 +60,10 @@ async def completion(ls: Server, params: lsp.CompletionParams) -> list[lsp.Compl
     lines = document.lines(uri) if isinstance(document, Notebook) else document.lines
     places = TextPositions(lines, ls.encoding)
     line, column = places.place(params.position)
-    found = listed_names(lines[line - 1][: column - 1])
-    if found is None:
+    list_at_place = listed_names(lines[line - 1][: column - 1])
+    if list_at_place is None:
         return []
-    begun, listed = found
+    begun, listed = list_at_place
     result = ls.store.results.get(uri)
     settings = ls.store.answer.settings.get(document.path)
     lang = settings.language() if settings else ls.lang

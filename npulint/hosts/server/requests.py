@@ -77,7 +77,11 @@ async def document_diagnostic(ls: Server, params: lsp.DocumentDiagnosticParams) 
     """The diagnostics of one document for its current text."""
     uri = params.text_document.uri
     result = await ls.store.current(holder(ls, uri))
-    item = next((one for one in ls.screen().of(result) if one.uri == uri), None) if result is not None else None
+    item = (
+        next((published for published in ls.screen().of(result) if published.uri == uri), None)
+        if result is not None
+        else None
+    )
     if item is None:
         return lsp.RelatedFullDocumentDiagnosticReport(items=[])
     name = identity(item)
@@ -99,15 +103,15 @@ async def workspace_diagnostic(ls: Server, params: lsp.WorkspaceDiagnosticParams
     ls.publisher.only(())
     await ls.store.settled()
     screen = ls.screen()
-    known = {previous_result_id.uri: previous_result_id.value for previous_result_id in params.previous_result_ids}
+    result_ids = {previous_result_id.uri: previous_result_id.value for previous_result_id in params.previous_result_ids}
     items = {item.uri: item for item in (*screen.elsewhere(), *screen.opened())}
-    gone = [PublishedDiagnostics(uri, None, []) for uri in known if uri not in items]
-    return lsp.WorkspaceDiagnosticReport(items=[_report(item, known) for item in (*items.values(), *gone)])
+    gone = [PublishedDiagnostics(uri, None, []) for uri in result_ids if uri not in items]
+    return lsp.WorkspaceDiagnosticReport(items=[_report(item, result_ids) for item in (*items.values(), *gone)])
 
 
-def _report(item: PublishedDiagnostics, known: dict[str, str]) -> lsp.WorkspaceDocumentDiagnosticReport:
+def _report(item: PublishedDiagnostics, result_ids: dict[str, str]) -> lsp.WorkspaceDocumentDiagnosticReport:
     name = identity(item)
-    if known.get(item.uri) == name:
+    if result_ids.get(item.uri) == name:
         return lsp.WorkspaceUnchangedDocumentDiagnosticReport(uri=item.uri, result_id=name, version=item.version)
     return lsp.WorkspaceFullDocumentDiagnosticReport(
         uri=item.uri, items=item.diagnostics, version=item.version, result_id=name
@@ -142,7 +146,7 @@ def _is_requested(kind: str, only: Sequence[str] | None) -> bool:
 def _requested(ls: Server, result: StoredResult, params: lsp.CodeActionParams) -> list[Finding]:
     """The findings in the range, and those of the diagnostics in the request."""
     data = [shown.data for shown in params.context.diagnostics]
-    named = {one.get("fingerprint") for one in data if isinstance(one, dict)}
+    named = {diagnostic.get("fingerprint") for diagnostic in data if isinstance(diagnostic, dict)}
     span = TextPositions(result.seen.lines, ls.encoding).span(params.range)
     return [f for f in result.findings if meets(f.span, span) or (f.fingerprint and f.fingerprint in named)]
 

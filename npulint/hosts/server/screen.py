@@ -80,13 +80,13 @@ class Screen:
         for number, (address, version, _) in sorted(seen.cells.items()):
             texts.setdefault(address, []).append(cell_line(seen.lines[number - 1]))
             versions[address] = version
-        found: dict[str, list[Diagnostic]] = {address: [] for address in texts}
+        diagnostics: dict[str, list[Diagnostic]] = {address: [] for address in texts}
         for finding, shown in zip(result.findings, self.diagnostics(result.findings), strict=True):
             at = seen.cells.get(finding.span.line)
             if at is not None:
                 shown.range = TextPositions(texts[at[0]], self._encoding).range(in_cell(finding.span, seen.cells))
-                found[at[0]].append(shown)
-        return [PublishedDiagnostics(address, versions[address], found[address]) for address in texts]
+                diagnostics[at[0]].append(shown)
+        return [PublishedDiagnostics(address, versions[address], diagnostics[address]) for address in texts]
 
     def _problems(self) -> dict[str, list[ConfigProblem]]:
         by_path: dict[str, list[ConfigProblem]] = {}

@@ -92,10 +92,10 @@ class MessageReader:
 def length_of(header: list[bytes]) -> int:
     """The length in the lines of a header. Raises `BrokenHeaderError`."""
     fields = [re.split(rb"[ \t]*:[ \t]*", line, maxsplit=1) for line in header]
-    found = {field[1] for field in fields if len(field) == 2 and field[0].lower() == b"content-length"}
-    if len(found) != 1:
-        raise BrokenHeaderError("several different lengths" if found else f"no Content-Length: {_text(header[0])}")
-    word = found.pop()
+    lengths = {field[1] for field in fields if len(field) == 2 and field[0].lower() == b"content-length"}
+    if len(lengths) != 1:
+        raise BrokenHeaderError("several different lengths" if lengths else f"no Content-Length: {_text(header[0])}")
+    word = lengths.pop()
     if not _NUMBER.fullmatch(word):
         raise BrokenHeaderError(f"Content-Length: {_text(word)}")
     length = int(word)
@@ -112,11 +112,11 @@ def message_in(body: bytes) -> dict[str, Any]:
         raise MalformedMessageError(PARSE_ERROR, f"no JSON: {error}") from error
     if not isinstance(message, dict):
         raise MalformedMessageError(INVALID_REQUEST, "not an object")
-    known = message.get("id")
-    name = known if isinstance(known, str | int) and not isinstance(known, bool) else None
+    message_id = message.get("id")
+    name = message_id if isinstance(message_id, str | int) and not isinstance(message_id, bool) else None
     if message.get("jsonrpc") != "2.0":
         raise MalformedMessageError(INVALID_REQUEST, 'no "jsonrpc": "2.0"', name)
-    if "id" in message and name is None and not (known is None and "error" in message):
+    if "id" in message and name is None and not (message_id is None and "error" in message):
         raise MalformedMessageError(INVALID_REQUEST, "the id is neither a string nor an integer")
     if not isinstance(message.get("method", ""), str):
         raise MalformedMessageError(INVALID_REQUEST, "the method is not a string", name)

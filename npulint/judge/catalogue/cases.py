@@ -156,5 +156,5 @@ def read_target(fields: Fields, keys: Keys, what: str) -> dict[str, str]:
     """The target of an example: versions and SoC."""
     if "target" not in keys:
         return {}
-    found = fields.mapping(keys["target"], f"{what}.target", (), TARGETS)
-    return {name: fields.text(value, f"{what}.target.{name}") for name, value in found.items()}
+    target = fields.mapping(keys["target"], f"{what}.target", (), TARGETS)
+    return {name: fields.text(value, f"{what}.target.{name}") for name, value in target.items()}

@@ -191,8 +191,8 @@ class Check(msgspec.Struct, frozen=True):
     @property
     def applicability(self) -> str:
         """The best applicability of its fixes: safe, unsafe or manual."""
-        known = {rule.applicability for rule in self.fixes}
-        return next((word for word in ("safe", "unsafe") if word in known), "manual")
+        applicabilities = {rule.applicability for rule in self.fixes}
+        return next((word for word in ("safe", "unsafe") if word in applicabilities), "manual")
 
 
 class ItemText(msgspec.Struct, frozen=True):
@@ -268,8 +268,8 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):
         on its checks and the question alone, because a run asks again for every project."""
         if question not in self._answers:
             self._answers[question] = answer()
-        known: T = self._answers[question]
-        return known
+        remembered: T = self._answers[question]
+        return remembered
 
     def told_once(self, scope: str) -> frozenset[str]:
         """The codes of the checks that are reported once per "program" or "project"."""

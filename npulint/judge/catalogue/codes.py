@@ -33,5 +33,5 @@ def number_of(code: str) -> int:
 
 def distance(code: str, other: str) -> int:
     """The distance of two codes, 100 per category; near codes are about similar problems."""
-    one, two = (100 * int(each[3:5]) + number_of(each) for each in (code, other))
-    return abs(one - two)
+    number, other_number = (100 * int(each[3:5]) + number_of(each) for each in (code, other))
+    return abs(number - other_number)

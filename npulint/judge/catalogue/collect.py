@@ -68,8 +68,8 @@ def _ordered(parsed: Sequence[ParsedItem]) -> list[ItemDefinition]:
 def _foreign(parsed: Sequence[Parsed]) -> set[str]:
     """The codes of checks outside the built-in folder."""
     home = os.path.join(builtin_directory(), "")
-    outside = (one for one in parsed if not os.path.realpath(one.path).startswith(home))
-    return {one.check.code for one in outside if one.check is not None}
+    outside = (file for file in parsed if not os.path.realpath(file.path).startswith(home))
+    return {file.check.code for file in outside if file.check is not None}
 
 
 def content_digest(checks: Sequence[Check], items: Sequence[ItemDefinition] = ()) -> str:

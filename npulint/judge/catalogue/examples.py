@@ -73,10 +73,10 @@ def run_examples(
     for check in checks:
         for number, example in enumerate(check.examples, 1):
             findings = judge(example.files, example.target)
-            found = _outcomes(check, number, example, findings, stable)
-            if apply_fixes is not None and example.fixed and all(outcome.ok for outcome in found):
-                found = _fix_outcomes(check, number, example, apply_fixes) or found
-            outcomes += found
+            of_example = _outcomes(check, number, example, findings, stable)
+            if apply_fixes is not None and example.fixed and all(outcome.ok for outcome in of_example):
+                of_example = _fix_outcomes(check, number, example, apply_fixes) or of_example
+            outcomes += of_example
     return outcomes
 
 

@@ -191,9 +191,9 @@ def _both(fields: Fields, keys: Keys, part: str, what: str) -> tuple[str, str]:
     """A sentence in English and Chinese."""
     if part not in keys:
         return "", ""
-    found = fields.mapping(keys[part], f"{what}.{part}", LANGUAGES)
+    texts = fields.mapping(keys[part], f"{what}.{part}", LANGUAGES)
     english, chinese = (
-        fields.text(found[lang], f"{what}.{part}.{lang}") if lang in found else "" for lang in LANGUAGES
+        fields.text(texts[lang], f"{what}.{part}.{lang}") if lang in texts else "" for lang in LANGUAGES
     )
     return english, chinese
 
@@ -207,7 +207,7 @@ def _code_regex(code: str) -> str:
 
 def _texts_of(fields: Fields, node: YamlNode, what: str) -> tuple[str, ...]:
     nodes = (node,) if isinstance(node, YamlScalar) else fields.items(node, what)
-    return tuple(_raw(fields, one, what) for one in nodes)
+    return tuple(_raw(fields, text, what) for text in nodes)
 
 
 def _numbers(fields: Fields, node: YamlNode, what: str) -> tuple[str, ...]:
@@ -244,14 +244,16 @@ def _texts(fields: Fields, keys: Keys, key: YamlScalar) -> Mapping:
     """The texts by language, as in check files; tables have them by part."""
     parts = {part: fields.mapping(keys[part], f"{key.text}.{part}", (), LANGUAGES) for part in _PARTS if part in keys}
     parts.setdefault("message", {lang: _text(key, text) for lang, text in _USUAL_MESSAGE.items()})
-    by_language = {lang: {part: found[lang] for part, found in parts.items() if lang in found} for lang in LANGUAGES}
-    return _mapping(key, {lang: _mapping(key, found) for lang, found in by_language.items()})
+    by_language = {lang: {part: texts[lang] for part, texts in parts.items() if lang in texts} for lang in LANGUAGES}
+    return _mapping(key, {lang: _mapping(key, texts) for lang, texts in by_language.items()})
 
 
 def _examples(fields: Fields, node: YamlNode) -> Sequence:
     """Examples with logs as lists of lines converted to texts; others as in check files."""
-    found = [_example(fields, item, f"examples[{place}]") for place, item in enumerate(fields.items(node, "examples"))]
-    return Sequence(tuple(found), node.line, node.column)
+    examples = [
+        _example(fields, item, f"examples[{place}]") for place, item in enumerate(fields.items(node, "examples"))
+    ]
+    return Sequence(tuple(examples), node.line, node.column)
 
 
 def _example(fields: Fields, node: YamlNode, what: str) -> YamlNode:
@@ -263,13 +265,13 @@ def _example(fields: Fields, node: YamlNode, what: str) -> YamlNode:
 
 
 def _log(fields: Fields, node: YamlNode, what: str) -> YamlScalar:
-    lines = [
+    texts = [
         yaml_scalar.text if isinstance(yaml_scalar, YamlScalar) else "" for yaml_scalar in fields.items(node, what)
     ]
-    for one in fields.items(node, what):
-        if not isinstance(one, YamlScalar):
-            fields.problem(one, f"{what}: a line of a log must be text")
-    return _text(node, "".join(f"{LINES.get(line, line)}\n" for line in lines))
+    for line in fields.items(node, what):
+        if not isinstance(line, YamlScalar):
+            fields.problem(line, f"{what}: a line of a log must be text")
+    return _text(node, "".join(f"{LINES.get(text, text)}\n" for text in texts))
 
 
 def _text(at: YamlNode, text: str) -> YamlScalar:

@@ -140,7 +140,11 @@ class CheckPage:
         """The section of references; empty if none."""
         if not self.check.references:
             return []
-        return [self.section("references", "\n".join(f"- {self.reference(one)}" for one in self.check.references))]
+        return [
+            self.section(
+                "references", "\n".join(f"- {self.reference(reference)}" for reference in self.check.references)
+            )
+        ]
 
     def reference(self, reference: Reference) -> str:
         """One reference, linked if it has a URL."""
@@ -151,17 +155,17 @@ class CheckPage:
 
 def applicabilities(check: Check) -> list[str]:
     """The applicabilities of its fix rules, with ``manual`` if some findings may not be fixed."""
-    known = {rule.applicability for rule in check.fixes}
-    if not known or all(rule.when is not None for rule in check.fixes):
-        known.add("manual")
-    return [word for word in ("safe", "unsafe", "manual") if word in known]
+    words = {rule.applicability for rule in check.fixes}
+    if not words or all(rule.when is not None for rule in check.fixes):
+        words.add("manual")
+    return [word for word in ("safe", "unsafe", "manual") if word in words]
 
 
 def safe_reason(check: Check, lang: str) -> str:
     """Why the safe fixes of a check are safe, and where they are not; empty if none are labelled so."""
     if check.safe is None:
         return ""
-    parts = [check.safe.text[lang].rstrip(), *(heading(lang, f"only.{one}") for one in check.safe.only)]
+    parts = [check.safe.text[lang].rstrip(), *(heading(lang, f"only.{condition}") for condition in check.safe.only)]
     return ("" if lang == "zh" else " ").join(parts)
 
 
@@ -185,7 +189,7 @@ def difference(example: Example) -> str:
 
 def general(text: str) -> str:
     """A text of a check with its captures as placeholders, outside of a finding."""
-    return substitute(text, lambda one: f"… {one.form}" if one.form in PLURALS else "…")
+    return substitute(text, lambda capture: f"… {capture.form}" if capture.form in PLURALS else "…")
 
 
 def render_page(check: Check, lang: str, judged: tuple[int, int] = (0, 0)) -> str:

@@ -141,8 +141,8 @@ class QueryReader:
     def _kind(self, name: str, key: YamlScalar, keys: Keys, what: str, condition: bool) -> Query:
         kind = fact_kinds().get(name)
         if kind is None:
-            known = {*fact_kinds(), *_FILTERS, *_GROUPS}
-            self.fields.problem(key, f"{what}: unknown kind of fact '{name}'{suggestion(name, known)}")
+            kinds = {*fact_kinds(), *_FILTERS, *_GROUPS}
+            self.fields.problem(key, f"{what}: unknown kind of fact '{name}'{suggestion(name, kinds)}")
             return Query()
         where = f"{what}.{name}"
         return Query(

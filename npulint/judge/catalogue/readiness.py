@@ -98,8 +98,8 @@ def _texts(fields: Fields, node: YamlNode) -> dict[str, ItemText]:
 def _fails(fields: Fields, node: YamlNode) -> Failing:
     keys = fields.mapping(node, "fails", (), ("topics", "checks", "but", "from", "anywhere"))
 
-    def words(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...]:
-        return fields.words(keys[name], f"fails.{name}", known) if name in keys else ()
+    def words(name: str, vocabulary: frozenset[str] = frozenset()) -> tuple[str, ...]:
+        return fields.words(keys[name], f"fails.{name}", vocabulary) if name in keys else ()
 
     severity = fields.word(keys["from"], "fails.from", SEVERITIES) if "from" in keys else "warning"
     return Failing(words("topics", TOPICS), words("checks"), words("but"), severity, words("anywhere"))
@@ -109,11 +109,11 @@ def _examples(fields: Fields, node: YamlNode) -> tuple[ItemExample, ...]:
     item_examples = []
     for place, item in enumerate(fields.items(node, "examples")):
         what = f"examples[{place}]"
-        known = (*ANSWERS, UNUSED, ABSENT)
-        keys = fields.mapping(item, what, (), (*known, "target"))
-        answers = [answer for answer in known if answer in keys]
+        outcomes = (*ANSWERS, UNUSED, ABSENT)
+        keys = fields.mapping(item, what, (), (*outcomes, "target"))
+        answers = [answer for answer in outcomes if answer in keys]
         if len(answers) != 1:
-            fields.problem(item, f"{what} must have one of {', '.join(known)}")
+            fields.problem(item, f"{what} must have one of {', '.join(outcomes)}")
             continue
         files, marks = read_files(fields, keys, answers[0], what)
         item_examples.append(ItemExample(answers[0], files, read_target(fields, keys, what), marks))

@@ -49,23 +49,23 @@ def first_of(nodes: Nodes) -> list[Any] | None:
     if kind == "SUBPATTERN":
         return first_of([*content[3], *rest])
     if kind == "BRANCH":
-        found: list[Any] | None = []
+        firsts: list[Any] | None = []
         for branch in content[1]:
-            found = _union(found, first_of([*branch, *rest]))
-        return found
+            firsts = _union(firsts, first_of([*branch, *rest]))
+        return firsts
     following = first_of(rest) if str(content) in ("AT_BOUNDARY", "AT_NON_BOUNDARY") else None
     return None if following is None or END in following else following  # an anchor may fail, even at the end
 
 
-def _union(one: list[Any] | None, other: list[Any] | None) -> list[Any] | None:
-    return None if one is None or other is None else one + other
+def _union(firsts: list[Any] | None, other: list[Any] | None) -> list[Any] | None:
+    return None if firsts is None or other is None else firsts + other
 
 
-def disjoint(one: list[Any] | None, other: list[Any] | None) -> bool:
+def disjoint(firsts: list[Any] | None, other: list[Any] | None) -> bool:
     """Whether no character belongs to both of two results of `first_of`."""
-    if one is None or other is None:
+    if firsts is None or other is None:
         return False
-    return all(_apart(left, right) for left in one for right in other)
+    return all(_apart(left, right) for left in firsts for right in other)
 
 
 def _apart(left: Any, right: Any) -> bool:
@@ -83,15 +83,15 @@ def _members(node: Any) -> frozenset[int] | None:
     if kind in ("LITERAL", "NOT_LITERAL"):
         return _complement(_cased({content}), kind == "NOT_LITERAL")
     negated = bool(content) and kind_of(content[0]) == "NEGATE"
-    found: set[int] = set()
+    code_points: set[int] = set()
     for item, value in content[negated:]:
         if str(item) == "LITERAL":
-            found.add(value)
+            code_points.add(value)
         elif str(item) == "RANGE":
-            found.update(range(value[0], min(value[1], _COMPARED) + 1))
+            code_points.update(range(value[0], min(value[1], _COMPARED) + 1))
         else:
-            found.update(c for c in range(_COMPARED) if re.match(_CATEGORIES[str(value)], chr(c)))
-    return _complement(_cased(found), negated)
+            code_points.update(c for c in range(_COMPARED) if re.match(_CATEGORIES[str(value)], chr(c)))
+    return _complement(_cased(code_points), negated)
 
 
 def _cased(members: set[int]) -> set[int]:
@@ -204,7 +204,7 @@ def _alternatives(branches: list[Nodes], after: Nodes) -> _Cost:
     costs = [_sequence(branch, after) for branch in branches]
     ways = [cost.ways for cost in costs]
     firsts = [first_of(branch + after) for branch in branches]
-    apart = all(disjoint(one, other) for place, one in enumerate(firsts) for other in firsts[:place])
+    apart = all(disjoint(nodes, other) for place, nodes in enumerate(firsts) for other in firsts[:place])
     return _Cost(max(ways) if apart else sum(ways), max(cost.power for cost in costs), any(cost.runs for cost in costs))
 
 

@@ -59,7 +59,7 @@ def read_safe_reason(fields: Fields, node: YamlNode) -> SafeReason:
     keys = fields.mapping(node, "safe", LANGUAGES, ("only",))
     text = {lang: fields.text(keys[lang], f"safe.{lang}") for lang in LANGUAGES if lang in keys}
     only = fields.words(keys["only"], "safe.only", CONDITIONS) if "only" in keys else ()
-    return SafeReason({lang: unfolded(one) if lang == "zh" else one for lang, one in text.items()}, only)
+    return SafeReason({lang: unfolded(reason) if lang == "zh" else reason for lang, reason in text.items()}, only)
 
 
 def _rule(fields: Fields, node: YamlNode, what: str) -> FixRule:
@@ -259,7 +259,7 @@ def _joins(fields: Fields, keys: Keys) -> tuple[str, ...]:
         return ()
     codes = fields.words(keys["joins"], "joins")
     for code in codes:
-        if not CODE.match(code) or code[3] in {str(FAMILIES[one]) for one in (GRAPH, RUN)}:
+        if not CODE.match(code) or code[3] in {str(FAMILIES[family]) for family in (GRAPH, RUN)}:
             fields.problem(keys["joins"], f"joins: '{code}' is not the code of a source check")
     return codes
 
@@ -272,8 +272,8 @@ def check_sides(fields: Fields, node: YamlNode, examples: Iterable[dict[str, str
             fields.problem(node, f"examples[{number}] {complaint}")
 
 
-def _word(fields: Fields, keys: Keys, name: str, known: tuple[str, ...] | frozenset[str]) -> str:
-    return fields.word(keys[name], name, known) if name in keys else ""
+def _word(fields: Fields, keys: Keys, name: str, vocabulary: tuple[str, ...] | frozenset[str]) -> str:
+    return fields.word(keys[name], name, vocabulary) if name in keys else ""
 
 
 def _matching(fields: Fields, keys: Keys, name: str, pattern: re.Pattern[str], what: str) -> str:
@@ -304,8 +304,8 @@ def read_applies(fields: Fields, node: YamlNode) -> Applies:
     """The programs that a check or item applies to."""
     keys = fields.mapping(node, "applies", (), ("framework", "state", "mode", "soc", "trains", "migration", *VERSIONED))
 
-    def words(name: str, known: tuple[str, ...] = ()) -> tuple[str, ...]:
-        return fields.words(keys[name], f"applies.{name}", known) if name in keys else ()
+    def words(name: str, vocabulary: tuple[str, ...] = ()) -> tuple[str, ...]:
+        return fields.words(keys[name], f"applies.{name}", vocabulary) if name in keys else ()
 
     return Applies(
         frameworks=words("framework", FRAMEWORKS),

@@ -53,15 +53,15 @@ def list_files(directories: Sequence[str]) -> list[CheckFile]:
     and a link to a file outside of the directory and its repository; the built-in checks may be links to anywhere,
     because some installers link all files of a package."""
     builtin = builtin_directory()
-    found: dict[str, CheckFile] = {}
+    files: dict[str, CheckFile] = {}
     for directory in directories:
         real = os.path.realpath(directory)
         if os.path.isdir(real):
             for entry in _walk(directory, directory != builtin):
-                found.setdefault(f"{real.replace(os.sep, '/')}/{entry.relative}", entry)
+                files.setdefault(f"{real.replace(os.sep, '/')}/{entry.relative}", entry)
         else:
-            found.setdefault(real.replace(os.sep, "/"), _single(directory))
-    return list(found.values())
+            files.setdefault(real.replace(os.sep, "/"), _single(directory))
+    return list(files.values())
 
 
 def read_file(source: CheckFile) -> bytes:

@@ -92,7 +92,7 @@ def read_texts(fields: Fields, node: YamlNode, find: Query, once: bool = False) 
 
 def placeholders(text: str) -> frozenset[str]:
     """All that is meant as a placeholder in a text, each with its format (``total_us:time``)."""
-    return frozenset(one for one, _ in written(text))
+    return frozenset(placeholder for placeholder, _ in written(text))
 
 
 def unfolded(text: str) -> str:
@@ -124,8 +124,12 @@ def _agree(fields: Fields, place: YamlNode, part: str, texts: dict[str, CheckTex
 
 def _meant(names: frozenset[str], lang: str) -> frozenset[str]:
     """The placeholders without language and noun: `cause_en` is `cause_zh` in Chinese, `count:places` is `count`."""
-    bare = (name if form in PLURALS else one for one in names for name, _, form in (one.partition(":"),))
-    return frozenset(one.removesuffix(f"_{lang}") for one in bare)
+    bare = (
+        name if form in PLURALS else placeholder
+        for placeholder in names
+        for name, _, form in (placeholder.partition(":"),)
+    )
+    return frozenset(placeholder.removesuffix(f"_{lang}") for placeholder in bare)
 
 
 def _fillable(fields: Fields, place: YamlNode, part: str, text: str, find: Query, counts: frozenset[str]) -> None:

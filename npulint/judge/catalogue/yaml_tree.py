@@ -220,14 +220,14 @@ class Fields:
         if not isinstance(node, Mapping):
             self.problem(node, f"{what} must be a mapping")
             return {}
-        known = {*required, *optional}
+        allowed = {*required, *optional}
         for name, (key, _) in node.entries.items():
-            if name not in known:
-                self.problem(key, f"{what}: unknown key '{name}'{suggestion(name, known)}")
+            if name not in allowed:
+                self.problem(key, f"{what}: unknown key '{name}'{suggestion(name, allowed)}")
         for name in required:
             if name not in node.entries:
                 self.problem(node, f"{what}: the key '{name}' is missing")
-        return {name: value for name, (_, value) in node.entries.items() if name in known}
+        return {name: value for name, (_, value) in node.entries.items() if name in allowed}
 
     def open_mapping(self, node: YamlNode, what: str) -> dict[str, tuple[YamlScalar, YamlNode]]:
         """The entries of a mapping whose keys the caller validates."""
@@ -254,11 +254,13 @@ class Fields:
             self.problem(node, f"{what} is empty")
         return text
 
-    def word(self, node: YamlNode, what: str, known: Collection[str]) -> str:
+    def word(self, node: YamlNode, what: str, vocabulary: Collection[str]) -> str:
         """A word of a closed set."""
         word = self.text(node, what)
-        if word and word not in known:
-            self.problem(node, f"{what}: '{word}' is not one of {', '.join(sorted(known))}{suggestion(word, known)}")
+        if word and word not in vocabulary:
+            self.problem(
+                node, f"{what}: '{word}' is not one of {', '.join(sorted(vocabulary))}{suggestion(word, vocabulary)}"
+            )
             return ""
         return word
 
@@ -269,8 +271,8 @@ class Fields:
         self.problem(node, f"{what} must be true or false")
         return False
 
-    def words(self, node: YamlNode, what: str, known: Collection[str] = ()) -> tuple[str, ...]:
-        """One text or a list of texts, of a closed set if `known` is given."""
+    def words(self, node: YamlNode, what: str, vocabulary: Collection[str] = ()) -> tuple[str, ...]:
+        """One text or a list of texts, of a closed set if `vocabulary` is given."""
         nodes = (node,) if isinstance(node, YamlScalar) else self.items(node, what)
-        found = [self.word(item, what, known) if known else self.text(item, what) for item in nodes]
-        return tuple(word for word in found if word)
+        read = [self.word(item, what, vocabulary) if vocabulary else self.text(item, what) for item in nodes]
+        return tuple(word for word in read if word)

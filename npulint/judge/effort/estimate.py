@@ -123,8 +123,8 @@ def _edited(finding: Finding) -> dict[Place, bool]:
         (step.path, step.span.line): change.applicability == "safe" for change in fix.changes for step in change.steps
     }
     partly = len(places) > 1 and any(place in of_line for place in places)
-    whole = fix.applicability == "safe"
-    return {place: of_line.get(place, whole) for place in places if place in of_line or not partly}
+    is_safe = fix.applicability == "safe"
+    return {place: of_line.get(place, is_safe) for place in places if place in of_line or not partly}
 
 
 def _file(path: str, automatic: int, review: int, decide: int) -> FileEffort:

@@ -81,7 +81,7 @@ def _subject(fact: Fact) -> str | None:
 def _side(fact: Fact, side: str) -> str:
     """The value of one side of a difference and its place: ```0.1` (train.py:12)``; a dash for no value, with the place
     where it would be set."""
-    value, place = (str(fact.get(one) or "-").replace("`", "'") for one in (side, f"{side}_place"))
+    value, place = (str(fact.get(name) or "-").replace("`", "'") for name in (side, f"{side}_place"))
     shown = "–" if value == "-" else f"`{value}`"
     return shown if place == "-" else f"{shown} ({place})"
 

@@ -48,11 +48,11 @@ class CompiledFix:
             return None
         if not self._of_fact_alone:
             return self._change(fact, program, candidates)
-        known = candidates.changes(self)
+        cached = candidates.changes(self)
         key = id(fact)
-        if key not in known:
-            known[key] = self._change(fact, program, candidates)
-        return known[key]
+        if key not in cached:
+            cached[key] = self._change(fact, program, candidates)
+        return cached[key]
 
     def _change(self, fact: Fact, program: Program, candidates: Candidates) -> FixEdit | None:
         if not self._holds(fact, program, candidates):
@@ -73,7 +73,7 @@ class CompiledFix:
         if not text or not self._holds(fact, program, candidates):
             return ""
         named = [] if self._named is None else _happening(fact, program, candidates).found(self._named)
-        at = min(named, key=lambda one: _distance(one, fact), default=fact)
+        at = min(named, key=lambda candidate: _distance(candidate, fact), default=fact)
         return fill(text, at, {"place": f"{at.path}:{at.span.line}"})
 
     def _holds(self, fact: Fact, program: Program, candidates: Candidates) -> bool:
@@ -129,7 +129,7 @@ def _step(
         facts = candidates.found(place)
         if not facts:
             return None
-        at = min(facts, key=lambda one: _distance(one, fact))
+        at = min(facts, key=lambda candidate: _distance(candidate, fact))
     if not at.is_editable:
         return None
     words = {}
@@ -143,11 +143,11 @@ def _step(
     return FixStep(rule.verb, at.path, at.span, words)
 
 
-def _distance(one: Fact, fact: Fact) -> tuple[bool, bool, str, Span]:
+def _distance(candidate: Fact, fact: Fact) -> tuple[bool, bool, str, Span]:
     """Sort key by distance from a fact: overlapping places first, then the same file, then other files."""
-    begin, end = (one.span.line, one.span.column), (one.span.end_line, one.span.end_column)
+    begin, end = (candidate.span.line, candidate.span.column), (candidate.span.end_line, candidate.span.end_column)
     apart = end <= (fact.span.line, fact.span.column) or begin >= (fact.span.end_line, fact.span.end_column)
-    return one.path != fact.path, apart, one.path, one.span
+    return candidate.path != fact.path, apart, candidate.path, candidate.span
 
 
 def _filled(text: str, fact: Fact, at: Fact) -> str | None:
@@ -155,10 +155,10 @@ def _filled(text: str, fact: Fact, at: Fact) -> str | None:
     certain."""
     if "{" not in text:
         return text
-    known = {
+    captured = {
         match[1]: sure(match[1].removeprefix("at."), at if match[1].startswith("at.") else fact)
         for match in _CAPTURE.finditer(text)
     }
-    if None in known.values():
+    if None in captured.values():
         return None
-    return _CAPTURE.sub(lambda match: known[match[1]] or "", text)
+    return _CAPTURE.sub(lambda match: captured[match[1]] or "", text)

@@ -148,8 +148,8 @@ def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[C
     """The facts with the check that reports them: an error in code that the entry script of a PyTorch program does not
     surely reach is a warning there, unless the check says something of a whole file or program; so is an error about
     code that no training program of the project reaches."""
-    whole = check.once and not (check.once == "program" and program.is_left_over)
-    if check.severity != "error" or whole or program.fact.framework != "torch":
+    is_overall = check.once and not (check.once == "program" and program.is_left_over)
+    if check.severity != "error" or is_overall or program.fact.framework != "torch":
         return [(check, facts)]
     quiet = msgspec.structs.replace(check, severity="warning")
     if check.once:
@@ -198,9 +198,11 @@ class _CheckSet:
 
     def __init__(self, catalogue: Catalogue, framework: str, family: str) -> None:
         families = (family, MACHINE) if family == RUN else (family,)
-        of_family = [one for one in catalogue.checks if (one.family in families if family else _about_code(one))]
+        of_family = [
+            check for check in catalogue.checks if (check.family in families if family else _about_code(check))
+        ]
         items = catalogue.pretuning if family == COMPARE else catalogue.items
-        self._checks = [one for one in of_family if _applies_to(one.applies, framework)]
+        self._checks = [check for check in of_family if _applies_to(check.applies, framework)]
         self._waiting: dict[str, list[int]] = {}  # by kind, the checks that may report facts of it
         for place, check in enumerate(self._checks):
             for kind in set(_reported_kinds(check.find)):
@@ -265,10 +267,10 @@ def _check_set(catalogue: Catalogue, framework: str, family: str) -> _CheckSet:
     """The compiled checks of the latest catalogue; those of an earlier one are dropped."""
     if not _LATEST or _LATEST[0][0] is not catalogue:
         _LATEST[:] = [(catalogue, {})]
-    known, kind = _LATEST[0][1], (framework, family)
-    if kind not in known:
-        known[kind] = _CheckSet(catalogue, framework, family)
-    return known[kind]
+    check_sets, kind = _LATEST[0][1], (framework, family)
+    if kind not in check_sets:
+        check_sets[kind] = _CheckSet(catalogue, framework, family)
+    return check_sets[kind]
 
 
 def applies(rule: Applies, program: Program, target: dict[str, str], chips: TargetChips | None = None) -> bool:
@@ -336,10 +338,12 @@ class _Finder:
         """The finding about these facts. One about a program does not cover those of other scripts, though its fix
         changes them too."""
         program = self._program
-        known = changes(self._fixes, group, program, self._candidates, self._lang) if self._fixes else ((), "")
+        edits_and_reason = (
+            changes(self._fixes, group, program, self._candidates, self._lang) if self._fixes else ((), "")
+        )
         own = check.once == "program" and self._takes_part
         shown = [fact for fact in group if not program.is_of_other_script(fact)] if own else []
-        return _finding(check, self._lang, shown or group, self._related, program, *known), shown or group
+        return _finding(check, self._lang, shown or group, self._related, program, *edits_and_reason), shown or group
 
 
 def _weight(fact: Fact) -> tuple[str, float]:
@@ -371,7 +375,7 @@ def _finding(
 ) -> Finding:
     fact = facts[0]
     text = check.text.get(lang) or check.text["en"]
-    counts = {"count": str(len(facts)), "files": str(len({one.path for one in facts}))} if check.once else {}
+    counts = {"count": str(len(facts)), "files": str(len({fact.path for fact in facts}))} if check.once else {}
     finding = Finding(
         code=check.code,
         name=check.name,

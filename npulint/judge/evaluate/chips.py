@@ -12,7 +12,7 @@ from npulint.core.texts import say
 from npulint.data.chips import CHIPS, OLD_CHIPS, chip, in_order
 from npulint.judge.catalogue.check import Check, CheckText
 
-_TODAY = frozenset(one.name for one in CHIPS if one.trains)
+_TODAY = frozenset(model.name for model in CHIPS if model.trains)
 
 
 class TargetChips(msgspec.Struct, frozen=True):
@@ -72,7 +72,7 @@ def _is_severe(chips: Collection[str], target: TargetChips) -> bool:
 
 @lru_cache(maxsize=64)
 def _names(chips: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(chip(one) or one for one in chips)
+    return frozenset(chip(name) or name for name in chips)
 
 
 def _limited(check: Check, lang: str) -> Check:

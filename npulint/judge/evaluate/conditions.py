@@ -43,7 +43,7 @@ def _operators(tests: list[Test]) -> Test:
             answers = {test(PossibleValues((v,), True, value.symbol)) for v in value.values}
             if len(answers) == 1:
                 return answers.pop()
-        return both(one(value) for one in tests)
+        return both(operator(value) for operator in tests)
 
     return test
 

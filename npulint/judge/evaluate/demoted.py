@@ -26,8 +26,8 @@ def grouped(demoted: Iterable[Demoted]) -> list[Finding]:
     """One finding for each check and role: the first one, with the places of the others as related locations, and
     without automatic fixes where there are others."""
     groups: dict[tuple[str, Role], list[Demoted]] = {}
-    for one in demoted:
-        groups.setdefault((one.check.code, one.role), []).append(one)
+    for demotion in demoted:
+        groups.setdefault((demotion.check.code, demotion.role), []).append(demotion)
     return [_united(group) for group in groups.values()]
 
 
@@ -38,8 +38,8 @@ def _united(group: list[Demoted]) -> Finding:
     if len(group) == 1 or not facts:
         return first
     places = [Related(fact.path, fact.span, fact.name) for fact in (own, *facts.values())]
-    known = {(place.path, place.span) for place in places}
+    covered = {(place.path, place.span) for place in places}
     listed = {(related.path, related.span): related for demoted in group for related in demoted.finding.related}
-    more = tuple(related for place, related in listed.items() if place not in known)
+    more = tuple(related for place, related in listed.items() if place not in covered)
     plain = msgspec.structs.replace(first, related=more, places=1, fix=Fix(first.fix.text))
     return covering(plain, places)

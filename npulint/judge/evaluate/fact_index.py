@@ -91,18 +91,18 @@ class FactIndex:
                 numbered.update(dict.fromkeys(numbers, facts))
                 if not program.index.is_of_one_file(name):
                     several.update(numbers)
-        found: dict[CompiledQuery, list[Fact]] = {leaf: [program.fact] for leaf in self._programs}
+        by_leaf: dict[CompiledQuery, list[Fact]] = {leaf: [program.fact] for leaf in self._programs}
         of_one_file: set[CompiledQuery] = set()
         for number in sorted(numbered):
             leaf = self._owners[number]
-            if leaf in found:
-                found[leaf] = found[leaf] + numbered[number]
+            if leaf in by_leaf:
+                by_leaf[leaf] = by_leaf[leaf] + numbered[number]
                 of_one_file.discard(leaf)
             else:
-                found[leaf] = numbered[number]
+                by_leaf[leaf] = numbered[number]
                 if number not in several:
                     of_one_file.add(leaf)
-        return Candidates(found, program.answers, of_one_file)
+        return Candidates(by_leaf, program.answers, of_one_file)
 
     def _sorted(self, part: FactTable) -> dict[int, list[Fact]]:
         """The facts of one file by the number of the name pattern that they match."""
@@ -151,11 +151,11 @@ class _Kind:
         """Append each fact to `numbered` under the patterns that its name matches."""
         if not self._named:
             return
-        known = self._known
+        cached = self._known
         for fact in facts:
-            numbers = known.get(fact.name)
+            numbers = cached.get(fact.name)
             if numbers is None:
-                numbers = known[fact.name] = self._fitting(fact.name)
+                numbers = cached[fact.name] = self._fitting(fact.name)
             for number in numbers:
                 numbered.setdefault(number, []).append(fact)
 

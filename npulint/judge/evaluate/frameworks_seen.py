@@ -21,10 +21,10 @@ _ORDER = ("import", "configuration", "start")
 
 def joined(uses: Iterable[FrameworkUse]) -> list[FrameworkUse]:
     """What is seen in several projects as one."""
-    found: dict[tuple[str, str], FrameworkUse] = {}
+    seen: dict[tuple[str, str], FrameworkUse] = {}
     for use in uses:
-        add(found, use)
-    return sorted(found.values(), key=_rank)
+        add(seen, use)
+    return sorted(seen.values(), key=_rank)
 
 
 def _rank(use: FrameworkUse) -> tuple[int, int, str]:
@@ -32,13 +32,13 @@ def _rank(use: FrameworkUse) -> tuple[int, int, str]:
     return _ORDER.index(use.use), place, use.framework
 
 
-def add(found: dict[tuple[str, str], FrameworkUse], framework_use: FrameworkUse) -> None:
+def add(seen: dict[tuple[str, str], FrameworkUse], framework_use: FrameworkUse) -> None:
     """Add what is seen to what was found before, with the first place of both."""
     key = (framework_use.use, framework_use.framework)
-    other = found.get(key)
+    other = seen.get(key)
     first = framework_use if other is None else min(framework_use, other, key=lambda use: (use.path, use.line))
     files = framework_use.files + (0 if other is None else other.files)
-    found[key] = FrameworkUse(framework_use.framework, files, first.path, first.line, framework_use.use)
+    seen[key] = FrameworkUse(framework_use.framework, files, first.path, first.line, framework_use.use)
 
 
 _STARTING = {"pytorch_lightning": "lightning"}
@@ -49,15 +49,15 @@ def frameworks_seen(files: Sequence[FileFacts]) -> list[FrameworkUse]:
     """The frameworks and adapters that Python files import, the frameworks of configuration files, and the scripts and
     modules that launchers start and that are not among the files: for each the number of files and the first place."""
     paths = {posixpath.basename(file.path) for file in files if file.code is not None}
-    found: dict[tuple[str, str], FrameworkUse] = {}
+    seen: dict[tuple[str, str], FrameworkUse] = {}
     for file in files:
         for use in {framework_use.framework: framework_use for framework_use in _in_file(file, paths)}.values():
-            add(found, use)
-    starts = [framework_use for framework_use in found.values() if framework_use.use == "start"]
+            add(seen, use)
+    starts = [framework_use for framework_use in seen.values() if framework_use.use == "start"]
     dropped = {framework_use.framework for framework_use in sorted(starts, key=lambda use: -use.files)[_STARTED:]}
     return [
         framework_use
-        for framework_use in found.values()
+        for framework_use in seen.values()
         if framework_use.use != "start" or framework_use.framework not in dropped
     ]
 

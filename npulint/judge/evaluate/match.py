@@ -150,14 +150,14 @@ class Candidates(dict[CompiledQuery, list[Fact]]):
     def __init__(
         self,
         facts: Mapping[CompiledQuery, list[Fact]],
-        known: dict[Any, Any],
+        shared: dict[Any, Any],
         of_one_file: Collection[CompiledQuery] = (),
     ) -> None:
-        """`known` are answers for all programs of the project; the facts of the leaves `of_one_file` are the very list
+        """`shared` are answers for all programs of the project; the facts of the leaves `of_one_file` are the very list
         that other programs with this file have."""
         super().__init__(facts)
         self._of_one_file = of_one_file
-        self._known = known
+        self._known = shared
         self._holding: dict[CompiledQuery, Answer] = {}
         self._found: dict[CompiledQuery, list[Fact]] = {}
         self._narrowed: Candidates | None = None
@@ -177,23 +177,23 @@ class Candidates(dict[CompiledQuery, list[Fact]]):
 
     def answers(self, query: CompiledQuery) -> Answers:
         """The cached answers of a query."""
-        known: Answers = self._known.setdefault(query, {})
-        return known
+        cached: Answers = self._known.setdefault(query, {})
+        return cached
 
     def fitting(self, leaf: CompiledQuery, facts: list[Fact]) -> list[Fact]:
         """`CompiledQuery.among` of the facts of a leaf; do not modify the list."""
         answers = self.answers(leaf)
         if leaf not in self._of_one_file:
             return leaf.among(facts, answers)
-        found: dict[int, list[Fact]] = self._known.setdefault((leaf, "fitting"), {})
-        if id(facts) not in found:
-            found[id(facts)] = leaf.among(facts, answers)
-        return found[id(facts)]
+        cached: dict[int, list[Fact]] = self._known.setdefault((leaf, "fitting"), {})
+        if id(facts) not in cached:
+            cached[id(facts)] = leaf.among(facts, answers)
+        return cached[id(facts)]
 
     def changes(self, fix: object) -> dict[int, FixEdit | None]:
         """The cached changes of a fix that depend on nothing but the fact, by ``id()`` of the fact."""
-        known: dict[int, FixEdit | None] = self._known.setdefault(fix, {})
-        return known
+        cached: dict[int, FixEdit | None] = self._known.setdefault(fix, {})
+        return cached
 
     def holds(self, query: CompiledQuery) -> Answer:
         """`CompiledQuery.true_of`, worked out once for a program: the fixes of every found fact ask."""

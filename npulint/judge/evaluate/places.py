@@ -36,9 +36,9 @@ def further(finding: Finding, shown: int) -> int:
     return max(0, number - shown)
 
 
-def place_of(one: Related | Finding) -> Place:
+def place_of(located: Related | Finding) -> Place:
     """The path and span of a finding or related location."""
-    return one.path, one.span
+    return located.path, located.span
 
 
 def narrowed(finding: Finding, places: Collection[Place]) -> Finding:

@@ -86,7 +86,7 @@ def _first(query: CompiledQuery | None, entry: str, candidates: Candidates) -> E
     facts = [] if query is None else query.find(candidates)
     if not facts:
         return None
-    fact = min(facts, key=lambda one: _order(one, entry))
+    fact = min(facts, key=lambda candidate: _order(candidate, entry))
     return Evidence(fact.path or entry, fact.span)
 
 
@@ -97,9 +97,9 @@ def _failures(fails: Failing, program: Program, reported: Sequence[ReportedCheck
         for reported_check in reported
         if _fails(fails, reported_check.check)
     ]
-    found = [(check, fact) for check, fact in failing if fact is not None]
-    found.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], entry), pair[0].code))
-    return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in found[:_KEPT])
+    reasons = [(check, fact) for check, fact in failing if fact is not None]
+    reasons.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], entry), pair[0].code))
+    return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in reasons[:_KEPT])
 
 
 def _first_sure(fails: Failing, program: Program, reported: ReportedCheck) -> Fact | None:

@@ -44,11 +44,11 @@ def summarise(
 def _gpu_only(program: Program) -> tuple[tuple[str, str], ...]:
     """The libraries that only GPUs have and whose import stops the program on an NPU server, unless an option that is
     off leads there, with their groups."""
-    found = [
+    libraries = [
         (fact.name, fact.get_text("group"))
         for fact in program.index.of_kind("library")
         if fact.get("works") == "no"
         and fact.get("failure") == "stops"
         and "no" not in (fact.get("runs"), fact.get("active"))
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(libraries))

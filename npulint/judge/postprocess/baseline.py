@@ -80,24 +80,24 @@ def compare(
     records are known, and only the others are new."""
     budget = _Budget(filter(judged, entries))
     now = [place.entry(finding) for finding in findings]
-    known = [
+    matched = [
         budget.take(e for e in budget.at(entry.key) if e.scope == entry.scope and _accepts(e, entry)) for entry in now
     ]
-    known = [
+    matched = [
         stayed or budget.take(e for e in budget.at(entry.key) if _accepts(e, entry))
-        for stayed, entry in zip(known, now, strict=True)
+        for stayed, entry in zip(matched, now, strict=True)
     ]
-    known = [
+    matched = [
         stayed or budget.take(_moved(entry, budget, place, finding.artifact_location is not None))
-        for stayed, entry, finding in zip(known, now, findings, strict=True)
+        for stayed, entry, finding in zip(matched, now, findings, strict=True)
     ]
     parts = [
         (None, finding) if had else _split(finding, entry, budget, place)
-        for had, entry, finding in zip(known, now, findings, strict=True)
+        for had, entry, finding in zip(matched, now, findings, strict=True)
     ]
     left = budget.left()
     evaluated = [entry for entry in left if entry.path not in context_only]
-    grown = {entry.key for had, entry in zip(known, now, strict=True) if not had}
+    grown = {entry.key for had, entry in zip(matched, now, strict=True) if not had}
     accepted = [part for _, part in parts if part is not None]
     return Compared(
         [part for part, _ in parts if part is not None],
@@ -150,9 +150,9 @@ class EntryBuilder:
             at=tuple(sorted(map(self.place, places))) if len(places) > 1 else (),
         )
 
-    def scope(self, one: Finding | Related) -> str:
+    def scope(self, located: Finding | Related) -> str:
         """The function or class around a place."""
-        return scope(self._lines(one.path), one.span.line)
+        return scope(self._lines(located.path), located.span.line)
 
     def place(self, related: Related) -> str:
         """The digest of a place: of its path and of its line."""
@@ -228,24 +228,24 @@ def _split(finding: Finding, now: Entry, budget: _Budget, place: EntryBuilder) -
     for entry in alike:
         free |= Counter(_recorded(entry))
     moved = _lines_of(free.elements())
-    known: list[Place] = []
+    accepted: list[Place] = []
     scopes = {entry.scope for entry in alike}
     pairs = sorted(zip(places, keys, strict=True), key=lambda pair: place.scope(pair[0]) not in scopes)
     for recorded in (free, moved):  # the same place first, then the same line in another file
         for each, key in pairs:
             word = key if recorded is free else key.partition(":")[2]
-            if place_of(each) not in known and recorded[word] > 0:
-                known.append(place_of(each))
+            if place_of(each) not in accepted and recorded[word] > 0:
+                accepted.append(place_of(each))
                 recorded[word] -= 1
                 if recorded is free:
                     moved[key.partition(":")[2]] -= 1
-    new = [place_of(each) for each in places if place_of(each) not in known]
-    if not known or not new:
+    new = [place_of(each) for each in places if place_of(each) not in accepted]
+    if not accepted or not new:
         return (finding, None) if new else (None, finding)
     fresh = narrowed(finding, new)
     text = place.place(Related(fresh.path, fresh.span, ""))
     mark = blake2b(f"{finding.fingerprint}:{text}".encode(), digest_size=10).hexdigest()
-    return msgspec.structs.replace(fresh, fingerprint=mark), narrowed(finding, known)
+    return msgspec.structs.replace(fresh, fingerprint=mark), narrowed(finding, accepted)
 
 
 def _short(text: str) -> str:

@@ -113,15 +113,15 @@ class _Silencers:
         """The positions of the directives that silence a check at a span, or (None) in the whole file, each with the
         name that it uses; in order."""
         names = {rule.code.casefold(), rule.name.casefold()}
-        found = {one for name in names for one in self._named.get((name, 0), ())}
+        uses = {use for name in names for use in self._named.get((name, 0), ())}
         if span is None:
-            return sorted(found)
-        around = [one for one in self._around.get(span.line, ()) if span.end_line <= one[1]]
+            return sorted(uses)
+        around = [statement for statement in self._around.get(span.line, ()) if span.end_line <= statement[1]]
         begins = {span.line, *(first for first, _ in around)}
         ends = {span.end_line, *(last for _, last in around)} - begins
-        found.update(one for name in names for line in begins for one in self._named.get((name, line), ()))
-        behind = (one for name in names for line in ends for one in self._named.get((name, line), ()))
-        return sorted(found.union(one for one in behind if self._trailing[one[0]]))
+        uses.update(use for name in names for line in begins for use in self._named.get((name, line), ()))
+        behind = (use for name in names for line in ends for use in self._named.get((name, line), ()))
+        return sorted(uses.union(use for use in behind if self._trailing[use[0]]))
 
 
 class Suppressed(msgspec.Struct, frozen=True):
@@ -146,26 +146,26 @@ def suppress(
         if file.comments:
             commented.setdefault(file.path, []).append(file)
     directives = {path: _directives(parts, lines(path)) for path, parts in commented.items()}
-    disputed = {place.path for one in findings for place in covered(one)}.intersection(commented)
+    disputed = {place.path for reported in findings for place in covered(reported)}.intersection(commented)
     silencers = {path: _Silencers(directives[path], _long(commented[path], lines(path))) for path in sorted(disputed)}
     used: dict[str, dict[int, set[str]]] = {}
     kept: list[Finding] = []
     suppressed: list[SuppressedFinding] = []
-    for one in findings:
+    for reported in findings:
         quiet: dict[Place, str] = {}  # places with a comment, and its reason
-        for place in covered(one):
-            by = silencers[place.path].of(one, place.span) if place.path in silencers else []
+        for place in covered(reported):
+            by = silencers[place.path].of(reported, place.span) if place.path in silencers else []
             for position, name in by:
                 used.setdefault(place.path, {}).setdefault(position, set()).add(name)
             if by:
                 quiet[place_of(place)] = directives[place.path][by[0][0]].reason
-        if place_of(one) in quiet:  # a comment at its own place is about all of it
-            suppressed.append(SuppressedFinding(one, "comment", next(iter(quiet.values()))))
+        if place_of(reported) in quiet:  # a comment at its own place is about all of it
+            suppressed.append(SuppressedFinding(reported, "comment", next(iter(quiet.values()))))
             continue
         if quiet:
-            suppressed.append(SuppressedFinding(narrowed(one, quiet), "comment", next(iter(quiet.values()))))
-            one = narrowed(one, {place_of(place) for place in covered(one)} - quiet.keys())
-        kept.append(one)
+            suppressed.append(SuppressedFinding(narrowed(reported, quiet), "comment", next(iter(quiet.values()))))
+            reported = narrowed(reported, {place_of(place) for place in covered(reported)} - quiet.keys())
+        kept.append(reported)
     if not directives:
         return Suppressed(kept, suppressed, [])
     judge = _Judge(rules, active, lines, lang)
@@ -188,8 +188,8 @@ def parse(comment: Comment, following: int) -> list[Directive]:
     directives = []
     for match in _IGNORE.finditer(comment.text):
         names = tuple(name for name in re.split(r"[,\s]+", match[2] or "") if name)
-        whole = match[1].lower() == "ignore-file"
-        target = 0 if whole else following if comment.alone else comment.line
+        is_of_file = match[1].lower() == "ignore-file"
+        target = 0 if is_of_file else following if comment.alone else comment.line
         directives.append(_directive(comment, match, 2, target, names))
     if not comment.alone:
         for match in _NOQA.finditer(comment.text):
@@ -282,13 +282,13 @@ class _Judge:
         by_comment: dict[Comment, list[int]] = {}
         for position, directive in enumerate(directives):
             by_comment.setdefault(directive.comment, []).append(position)
-        found: dict[int, tuple[Edit, ...]] = {}
+        edits_of: dict[int, tuple[Edit, ...]] = {}
         for comment, positions in by_comment.items():
             if any(useless[position] for position in positions):
                 listed = [DirectiveNames(directives[p].start, directives[p].listed, useless[p]) for p in positions]
                 edits = removals(path, kind, self._lines(path), comment, listed)
-                found.update(zip(positions, edits, strict=True))
-        return found
+                edits_of.update(zip(positions, edits, strict=True))
+        return edits_of
 
     def _unused(self, path: str, span: Span, name: str, edits: tuple[Edit, ...]) -> Finding:
         message = say(self._lang, "unused.message", name=name)

@@ -60,16 +60,16 @@ def _adapter(raw: RawResults, lang: str) -> str:
 
 def _frameworks(raw: RawResults) -> list[str]:
     """The frameworks of programs and graphs; TensorFlow without a major version only if none is known."""
-    found = {program.framework for program in raw.programs} | {_framework(graph) for graph in raw.graphs}
-    if any(framework.startswith("tensorflow ") for framework in found):
-        found.discard("tensorflow")
-    return sorted(found - {"", "none", "unknown", "onnx"})
+    frameworks = {program.framework for program in raw.programs} | {_framework(graph) for graph in raw.graphs}
+    if any(framework.startswith("tensorflow ") for framework in frameworks):
+        frameworks.discard("tensorflow")
+    return sorted(frameworks - {"", "none", "unknown", "onnx"})
 
 
 def _framework(graph: GraphSummary) -> str:
     major = graph.version.partition(".")[0]
-    known = graph.framework == "tensorflow" and major in ("1", "2")
-    return f"tensorflow {major}.x" if known else graph.framework
+    has_major = graph.framework == "tensorflow" and major in ("1", "2")
+    return f"tensorflow {major}.x" if has_major else graph.framework
 
 
 def _chips(raw: RawResults, lang: str) -> str:
@@ -127,7 +127,7 @@ _REPORTED = (
     passes.apply_per_file_ignores,
     passes.apply_baseline,
 )
-FOR_EXAMPLES = tuple(one for one in PASSES if one not in _MERGING)
+FOR_EXAMPLES = tuple(step for step in PASSES if step not in _MERGING)
 """The passes for examples of checks: run findings and those of several programs or source checks are not merged."""
 
 

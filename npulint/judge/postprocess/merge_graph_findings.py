@@ -48,14 +48,14 @@ def united_graphs(
         groups.setdefault((*key, before[finding.path, key]), []).append(finding)
         before[finding.path, key] += not in_source(finding)
     heads = {id(_most_severe(group)): group for group in groups.values()}
-    left = [one for one in findings if not of_graph(one) or id(one) in heads]
+    left = [finding for finding in findings if not of_graph(finding) or id(finding) in heads]
 
-    def whole(one: Finding) -> Finding:
-        places = {other.program: Span() if in_source(one) else other.span for other in heads[id(one)]}
-        others = {path: span for path, span in places.items() if path not in (one.path, *recorded)}
-        return _seen_in(widened(one, lines), others, lang)
+    def united(head: Finding) -> Finding:
+        places = {other.program: Span() if in_source(head) else other.span for other in heads[id(head)]}
+        others = {path: span for path, span in places.items() if path not in (head.path, *recorded)}
+        return _seen_in(widened(head, lines), others, lang)
 
-    return [whole(one) if id(one) in heads else one for one in left]
+    return [united(finding) if id(finding) in heads else finding for finding in left]
 
 
 def _same_problem_key(finding: Finding) -> tuple[object, ...]:
@@ -119,7 +119,7 @@ def merge_graph_findings(
     outdone = {
         id(finding) for finding in kept if id(finding) in covered and _outdone(finding, covered[id(finding)], graphs)
     }
-    gone = (gone | outdone) - {id(graph) for one in outdone for graph in covered[one]}
+    gone = (gone | outdone) - {id(graph) for source_id in outdone for graph in covered[source_id]}
     left = [finding for finding in kept if id(finding) not in gone]
     return [
         _confirmed(finding, covered[id(finding)], lang) if id(finding) in covered else finding for finding in left
@@ -129,14 +129,14 @@ def merge_graph_findings(
     ]
 
 
-def _outdone(source: Finding, graphs: Sequence[Finding], whole: Sequence[Finding]) -> bool:
-    """Whether more severe graph findings cover every place of a note from source; those of the `whole` run about the
+def _outdone(source: Finding, graphs: Sequence[Finding], run: Sequence[Finding]) -> bool:
+    """Whether more severe graph findings cover every place of a note from source; those of the whole `run` about the
     same operator count too. A note with fixes is kept."""
     if source.severity != "note" or source.fix.changes or any(graph.severity == "note" for graph in graphs):
         return False
     lines = {(graph.path, graph.span.line) for graph in graphs}
     named = {
-        (finding.path, finding.span.line, _operator(finding.subject)) for finding in whole if finding.severity != "note"
+        (finding.path, finding.span.line, _operator(finding.subject)) for finding in run if finding.severity != "note"
     }
 
     def covered(related: Related) -> bool:
@@ -186,12 +186,12 @@ def gathered(findings: Sequence[Finding]) -> list[Finding]:
     gone: set[int] = set()
     for group in groups.values():
         if len(group) > _APART:
-            first, *others = sorted(group, key=lambda one: (one.path, one.span))
+            first, *others = sorted(group, key=lambda finding: (finding.path, finding.span))
             more = tuple(Related(other.path, other.span, other.subject) for other in others)
-            places = sum(one.places for one in group)
+            places = sum(finding.places for finding in group)
             heads[id(first)] = msgspec.structs.replace(first, related=(*more, *first.related), places=places)
             gone.update(map(id, others))
-    return [heads.get(id(one), one) for one in findings if id(one) not in gone]
+    return [heads.get(id(finding), finding) for finding in findings if id(finding) not in gone]
 
 
 def related_to_source(findings: Sequence[Finding], catalogue: Catalogue, lang: str) -> list[Finding]:

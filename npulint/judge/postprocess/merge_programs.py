@@ -33,8 +33,12 @@ def merge_project(findings: Sequence[Finding], codes: Collection[str]) -> list[F
         if finding.code in codes and finding.wording:
             groups.setdefault((finding.code, finding.severity, finding.confidence, finding.about), []).append(finding)
     firsts = {id(group[0]): sorted(group, key=place_of) for group in groups.values() if len(group) > 1}
-    gone = {id(one) for group in groups.values() for one in group[1:]}
-    return [_merged(firsts[id(one)]) if id(one) in firsts else one for one in findings if id(one) not in gone]
+    gone = {id(finding) for group in groups.values() for finding in group[1:]}
+    return [
+        _merged(firsts[id(finding)]) if id(finding) in firsts else finding
+        for finding in findings
+        if id(finding) not in gone
+    ]
 
 
 def _connected(findings: Sequence[Finding]) -> list[list[Finding]]:

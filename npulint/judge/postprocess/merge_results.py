@@ -38,7 +38,7 @@ def merge_results(checked: RunResult, compared: RunResult, catalogue: Catalogue)
     return msgspec.structs.replace(
         checked,
         programs=[_answered(program, compared.comparison) for program in checked.programs],
-        findings=sorted([*checked.findings, *more], key=lambda one: (one.path, one.span, one.code)),
+        findings=sorted([*checked.findings, *more], key=lambda finding: (finding.path, finding.span, finding.code)),
         summary=_summed(checked.summary, compared.summary),
         notices=list(dict.fromkeys([*checked.notices, *compared.notices])),
         suppressed=[*checked.suppressed, *suppressed],

@@ -52,7 +52,7 @@ def with_counterparts(
         elsewhere = related_files is not None and finding.path.endswith(".py") and finding.path not in related_files
         if not of_run(finding) and not of_graph(finding) and not elsewhere:
             source.setdefault(finding.code, []).append(finding)
-    return [_paired(one, source, joins.get(one.code, ())) for one in findings]
+    return [_paired(run, source, joins.get(run.code, ())) for run in findings]
 
 
 def _paired(run: Finding, source: Mapping[str, Sequence[Finding]], joins: Sequence[str]) -> Finding:
@@ -60,12 +60,12 @@ def _paired(run: Finding, source: Mapping[str, Sequence[Finding]], joins: Sequen
     if shown is None or not joins:
         return run
     ranks = {code: rank for rank, code in enumerate(reversed(joins))}
-    found: dict[tuple[str, str, Span], int] = {}
-    for finding in (one for code in ranks for one in source.get(code, ())):
+    ranked: dict[tuple[str, str, Span], int] = {}
+    for finding in (finding for code in ranks for finding in source.get(code, ())):
         fit = _fit(run, shown, finding)
         if fit:
-            found[finding.code, finding.path, finding.span] = -fit * len(joins) - ranks[finding.code]
-    same = sorted((MatchCandidate(*place, rank) for place, rank in found.items()), key=_likelihood)
+            ranked[finding.code, finding.path, finding.span] = -fit * len(joins) - ranks[finding.code]
+    same = sorted((MatchCandidate(*place, rank) for place, rank in ranked.items()), key=_likelihood)
     return msgspec.structs.replace(run, artifact_location=msgspec.structs.replace(shown, same=tuple(same[:_MOST])))
 
 
@@ -199,8 +199,8 @@ def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
     severity = max((source.severity, *(run.severity for run in runs)), key=SEVERITIES.index)
     confidence = max((source.confidence, *(run.confidence for run in runs)), key=CONFIDENCES.index)
     places = [place for run in runs for place in _evidence(run, source, lang, run is runs[0])]
-    known = {(place.path, place.span.line) for place in places}
-    others = [place for place in source.related if (place.path, place.span.line) not in known]
+    shown = {(place.path, place.span.line) for place in places}
+    others = [place for place in source.related if (place.path, place.span.line) not in shown]
     message = say(lang, "merged.measured", source=source.message, run=runs[0].message)
     changes = source.fix.changes or next((run.fix.changes for run in runs if run.fix.changes), ())
     fix = msgspec.structs.replace(source.fix, changes=changes, applicability=applicability(changes))
@@ -234,9 +234,9 @@ def _evidence(run: Finding, source: Finding, lang: str, covered: bool) -> Iterab
 def _explained(run: Finding, sources: Sequence[Finding], lang: str) -> Finding:
     """A run finding with the possible source places as related locations."""
     covered = {(source.path, source.span.line): source for source in reversed(sources)}
-    related = [one for one in run.related if (one.path, one.span.line) not in covered]
-    row = [one for one in related if run.artifact_location is not None and one.path == run.artifact_location.path]
-    rest = [one for one in related if one not in row]
+    related = [related for related in run.related if (related.path, related.span.line) not in covered]
+    row = [place for place in related if run.artifact_location is not None and place.path == run.artifact_location.path]
+    rest = [place for place in related if place not in row]
     places = (covered[place] for place in sorted(covered) if place != (run.path, run.span.line))
     more = (Related(place.path, place.span, say(lang, "merged.cause", name=place.name)) for place in places)
     return msgspec.structs.replace(run, related=(*row, *more, *rest))

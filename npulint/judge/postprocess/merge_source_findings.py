@@ -24,8 +24,8 @@ def merge_source_findings(findings: Sequence[Finding], catalogue: Catalogue, lan
         host = _host(finding, joins, hosts)
         if host is not None:
             merged.setdefault(id(host), []).append(finding)
-    gone = {id(one) for more in merged.values() for one in more}
-    return [_with(one, merged.get(id(one), ()), lang) for one in findings if id(one) not in gone]
+    gone = {id(finding) for more in merged.values() for finding in more}
+    return [_with(finding, merged.get(id(finding), ()), lang) for finding in findings if id(finding) not in gone]
 
 
 def _hosts(findings: Sequence[Finding], joins: Mapping[str, Sequence[str]]) -> dict[tuple[str, str, int], Finding]:

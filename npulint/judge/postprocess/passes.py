@@ -246,8 +246,8 @@ def apply_baseline(data: RunData, context: RunContext) -> RunData:
     """Remove findings that the baseline accepts. Raises `ConfigError` for an unreadable baseline."""
     codes, context_only = context.codes, context.scope.context_only
     compared = compared_with(context.settings, data.findings, data.raw.files, codes, context.lines, context_only)
-    known = [SuppressedFinding(finding, "baseline") for finding in compared.known]
-    return changed(data, findings=sorted(compared.new, key=place_of), known=known, baseline=compared.baseline)
+    accepted = [SuppressedFinding(finding, "baseline") for finding in compared.known]
+    return changed(data, findings=sorted(compared.new, key=place_of), known=accepted, baseline=compared.baseline)
 
 
 def limit_to_scope(data: RunData, context: RunContext) -> RunData:

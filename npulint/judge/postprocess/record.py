@@ -112,8 +112,8 @@ class PerFileIgnores:
     def _of(self, path: str) -> tuple[str, ...]:
         words = self._words.get(path)
         if words is None:
-            found = (names for excludes, others, names in self._groups if excludes.within(path) != others)
-            words = self._words[path] = tuple(word for names in found for word in names)
+            groups = (names for excludes, others, names in self._groups if excludes.within(path) != others)
+            words = self._words[path] = tuple(word for names in groups for word in names)
         return words
 
 

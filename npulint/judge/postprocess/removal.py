@@ -126,24 +126,24 @@ def _words(lines: Sequence[str]) -> list[str]:
     from npulint.read.shell.tokens import ShellOperator, Word
 
     text = "\n".join(lines)
-    found = ["\n"]
+    words = ["\n"]
     announced = False
     handed = -1
     for token in Lexer(text, remember=False).tokens():
         if not isinstance(token, (Word, ShellOperator)):
             continue
         if handed >= 0:
-            found.append(text[handed : token.start])
+            words.append(text[handed : token.start])
             handed = -1
         if isinstance(token, Word):
-            found.append(text[token.start : token.end])
+            words.append(text[token.start : token.end])
         elif token.text != "\n":
             announced = announced or token.text in ("<<", "<<-")
-            found.append(token.text)
-        elif found[-1] != "\n":
-            found.append("\n")
+            words.append(token.text)
+        elif words[-1] != "\n":
+            words.append("\n")
             handed, announced = (token.start + 1 if announced else -1), False
-    return [*found, text[handed:]] if handed >= 0 else found[:-1] if found[-1] == "\n" else found
+    return [*words, text[handed:]] if handed >= 0 else words[:-1] if words[-1] == "\n" else words
 
 
 def _edit(path: str, line: int, start: int, end: int, text: str = "") -> Edit:

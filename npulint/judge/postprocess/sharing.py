@@ -37,9 +37,9 @@ class Pool:
             fields = self._fields[kind] = kind.__struct_fields__
         for name in fields:
             value = getattr(record, name)
-            known = self._one(value)
-            if known is not value:
-                force_setattr(record, name, known)
+            shared = self._one(value)
+            if shared is not value:
+                force_setattr(record, name, shared)
 
     def _one(self, value: Any) -> Any:
         kind = type(value)

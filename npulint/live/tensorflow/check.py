@@ -26,7 +26,7 @@ KINDS = "graph graph_def meta_graph session concrete function keras saved_model 
 
 def kind_of(thing: Any) -> str:
     """One of `KINDS`; empty for an object without graph."""
-    classes = [f"{one.__module__}.{one.__qualname__}" for one in type(thing).__mro__]
+    classes = [f"{base.__module__}.{base.__qualname__}" for base in type(thing).__mro__]
     return next((kind for kind, fits in _TESTS if fits(thing, classes)), "")
 
 
@@ -140,7 +140,9 @@ def _building_functions(thing: Any, kind: str, inputs: Sequence[Any], train: boo
     if kind == "concrete":
         return [thing]
     if kind == "saved_model":
-        held = (one for value in vars(thing).values() for one in getattr(value, "concrete_functions", None) or ())
+        held = (
+            function for value in vars(thing).values() for function in getattr(value, "concrete_functions", None) or ()
+        )
         return list(thing.signatures.values()) or list(held)
     if kind == "keras":
         from npulint.live.tensorflow.keras_models import concrete
@@ -256,18 +258,18 @@ def _inner(graph: Any) -> Iterator[tuple[str, Any]]:
 def _frames(graph: Any) -> Frames:
     """The user frames of every operator; of gradients, those of their forward operators. Stacks are shared, so each is
     processed once."""
-    known: dict[Any, tuple[NodeFrame, ...]] = {}
-    found: Frames = {}
+    by_stack: dict[Any, tuple[NodeFrame, ...]] = {}
+    frames: Frames = {}
     inputs: dict[str, tuple[str, ...]] = {}
     for operator in graph.get_operations():
         traceback = operator.traceback or ()
         # the object of TensorFlow 2 compares by its frames, without making them
         key = tuple(traceback) if isinstance(traceback, (list, tuple)) else traceback
-        if key not in known:
-            known[key] = own_frames(NodeFrame(path, line, function) for path, line, function in _stack(traceback))
-        found[operator.name] = known[key]
+        if key not in by_stack:
+            by_stack[key] = own_frames(NodeFrame(path, line, function) for path, line, function in _stack(traceback))
+        frames[operator.name] = by_stack[key]
         inputs[operator.name] = tuple(tensor.op.name for tensor in operator.inputs)
-    return found | gradient_frames(found, inputs)
+    return frames | gradient_frames(frames, inputs)
 
 
 def _stack(traceback: Any) -> Iterator[tuple[str, int, str]]:

@@ -23,11 +23,11 @@ def gradient_frames(frames: Frames, inputs: Mapping[str, tuple[str, ...]]) -> Fr
     for name in frames:
         if not is_gradient(name):
             scopes[name.rpartition("/")[0]].append(name)
-    found: Frames = {}
+    gradients: Frames = {}
     for name in filter(is_gradient, frames):
         named = next((frames[forward_name] for forward_name in forward_names(name) if frames.get(forward_name)), ())
-        found[name] = named or _near(name, frames, inputs, scopes)
-    return {name: made for name, made in found.items() if made}
+        gradients[name] = named or _near(name, frames, inputs, scopes)
+    return {name: made for name, made in gradients.items() if made}
 
 
 def is_gradient(name: str) -> bool:
@@ -65,7 +65,7 @@ def _near(
     taken = set(inputs.get(name, ()))
     sharing = [sibling for sibling in siblings if sibling in taken or not taken.isdisjoint(inputs.get(sibling, ()))]
     for some in (sharing, siblings):
-        lines = {frames[one][-1]: frames[one] for one in some if frames[one]}
+        lines = {frames[sibling][-1]: frames[sibling] for sibling in some if frames[sibling]}
         if len(lines) == 1:
             return next(iter(lines.values()))
     return ()

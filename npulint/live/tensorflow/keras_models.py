@@ -33,7 +33,7 @@ def placeholders(value: Any, name: str) -> Any:
         return next_of(value())
     if isinstance(value, tf.TensorSpec) or (hasattr(value, "dtype") and hasattr(value, "shape")):
         return tf.compat.v1.placeholder(tf.as_dtype(value.dtype), value.shape, name=name)
-    return _nested(value, lambda one: placeholders(one, name))
+    return _nested(value, lambda part: placeholders(part, name))
 
 
 def unpacked(inputs: Sequence[Any]) -> tuple[Any, ...]:
@@ -66,11 +66,11 @@ def next_of(value: Any) -> Any:
 
 def _nested(value: Any, work: Any) -> Any:
     if isinstance(value, dict):
-        return type(value)((key, work(one)) for key, one in value.items())
+        return type(value)((key, work(part)) for key, part in value.items())
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(work(one) for one in value))
+        return type(value)(*(work(part) for part in value))
     if isinstance(value, (list, tuple)):
-        return type(value)(work(one) for one in value)
+        return type(value)(work(part) for part in value)
     return value
 
 
@@ -97,8 +97,8 @@ def _with_gradients(model: Any, x: Any) -> Any:
 
     with tf.GradientTape() as tape:
         flat = tf.nest.flatten(model(x, training=True))
-        total = tf.add_n([tf.reduce_sum(tf.cast(one, tf.float32)) for one in flat if one.dtype.is_floating])
-    return [one for one in tape.gradient(total, model.trainable_variables) if one is not None]
+        total = tf.add_n([tf.reduce_sum(tf.cast(output, tf.float32)) for output in flat if output.dtype.is_floating])
+    return [gradient for gradient in tape.gradient(total, model.trainable_variables) if gradient is not None]
 
 
 def _build_optimizer(model: Any) -> None:
@@ -115,5 +115,5 @@ def _declared(model: Any) -> Any:
     inputs = getattr(model, "inputs", None)
     if not inputs:
         raise ValueError("the input signature of the model is unknown: pass example inputs")
-    specs = [tf.TensorSpec(one.shape, tf.as_dtype(one.dtype)) for one in tf.nest.flatten(inputs)]
+    specs = [tf.TensorSpec(tensor.shape, tf.as_dtype(tensor.dtype)) for tensor in tf.nest.flatten(inputs)]
     return specs[0] if len(specs) == 1 else specs

@@ -46,7 +46,11 @@ class SparseKernels:
         """Run an operator on sparse tensors. Raises `NotImplementedError`, as torch_npu does, where it has no kernel
         for these."""
         name, base = op_name(op), op._schema.name.partition("::")[2]
-        sparse = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one.is_sparse]
+        sparse = [
+            argument
+            for argument in (*args, *kwargs.values())
+            if isinstance(argument, torch.Tensor) and argument.is_sparse
+        ]
         if base in _HANDLED:
             return op.redispatch(_handling, *args, **kwargs)
         self._kernels.recorder.add(name, sparse)
@@ -56,7 +60,7 @@ class SparseKernels:
         raise NotImplementedError(f"The operator '{op._schema.name}' is not currently supported on the NPU backend.")
 
     def _computed(self, op: Any, args: Any, kwargs: Any) -> Any:
-        out = op(*map(_held, args), **{key: _held(one) for key, one in kwargs.items()})
+        out = op(*map(_held, args), **{key: _held(argument) for key, argument in kwargs.items()})
         if op._schema.name.endswith("_") and isinstance(args[0], torch.Tensor) and not args[0].is_sparse:
             return args[0]  # what it holds has changed
         return _lifted(out)
@@ -130,9 +134,12 @@ def _kernel(op: Any, base: str) -> Any:
     return kernel
 
 
-def _castable(one: Any) -> bool:
+def _castable(argument: Any) -> bool:
     return (
-        isinstance(one, torch.Tensor) and not one.is_cpu and one.is_floating_point() and one.dtype is not torch.float64
+        isinstance(argument, torch.Tensor)
+        and not argument.is_cpu
+        and argument.is_floating_point()
+        and argument.dtype is not torch.float64
     )
 
 
@@ -267,7 +274,7 @@ class _CompositeFunction(_Function):
         recorder.put(call.name, parts, site, phase)
         ctx.held, ctx.parts, ctx.call = held, parts, call
         lifted = [to_device(part.detach()) for part in parts]
-        ctx.mark_non_differentiable(*(new for new, one in zip(lifted, parts, strict=True) if not one.requires_grad))
+        ctx.mark_non_differentiable(*(new for new, part in zip(lifted, parts, strict=True) if not part.requires_grad))
         return tuple(lifted) if call.several or isinstance(out, (list, tuple)) else lifted[0]
 
     @staticmethod
@@ -277,10 +284,10 @@ class _CompositeFunction(_Function):
             for part, grad in zip(ctx.parts, grads, strict=True)
             if grad is not None and part.requires_grad
         ]
-        leaves = [one for one in ctx.held if one.requires_grad]
+        leaves = [tensor for tensor in ctx.held if tensor.requires_grad]
         ctx.call.kernels.recorder.add(ctx.call.name, [grad for _, grad in pairs])
-        found = iter(_grads(pairs, leaves))
-        gradients = [next(found) if one.requires_grad else None for one in ctx.held]
+        leaf_gradients = iter(_grads(pairs, leaves))
+        gradients = [next(leaf_gradients) if tensor.requires_grad else None for tensor in ctx.held]
         return None, *(None if gradient is None else to_device(gradient) for gradient in gradients)
 
 

@@ -54,10 +54,10 @@ class Numbers:
         if not index:
             made: torch.Tensor = _C._acc.create_empty_tensor([0], dtype)
             return made
-        found = self._templates.get((index, dtype))
-        if found is None:
-            found = self._templates[index, dtype] = self._template(index, dtype)
-        copied: torch.Tensor = _alias.redispatch(self._native, found)
+        template = self._templates.get((index, dtype))
+        if template is None:
+            template = self._templates[index, dtype] = self._template(index, dtype)
+        copied: torch.Tensor = _alias.redispatch(self._native, template)
         return copied
 
     def of_call(self, args: tuple[Any, ...], kwargs: dict[str, Any], mixing: bool, op: str) -> torch.device:
@@ -65,16 +65,16 @@ class Numbers:
         Raises `FakeNpuError` for tensors of several devices, and `RuntimeError` in a process that may not use them."""
         if self.refused:
             raise RuntimeError(self.refused)
-        found: Any = None
-        for one in _on(self._name, (*args, *kwargs.values())):
-            if found is None:
-                found = one.device
-            elif one.device != found and not mixing:
+        chosen: Any = None
+        for tensor in _on(self._name, (*args, *kwargs.values())):
+            if chosen is None:
+                chosen = tensor.device
+            elif tensor.device != chosen and not mixing:
                 raise FakeNpuError("mixed", op)
         named = kwargs.get("device")
         if named is not None and named.type == self._name:
-            found = named if named.index is not None else None
-        return found if found is not None else torch.device(self._name, self.current)
+            chosen = named if named.index is not None else None
+        return chosen if chosen is not None else torch.device(self._name, self.current)
 
     def _template(self, index: int, dtype: torch.dtype) -> torch.Tensor:
         with torch.inference_mode(False):
@@ -348,12 +348,12 @@ def held_by(tensor: torch.Tensor) -> torch.Tensor:
     if base.dtype is not tensor.dtype:
         memory = base.untyped_storage()
         empty: Any = torch.empty(0, dtype=tensor.dtype)
-        found = empty.set_(memory, tensor.storage_offset(), tensor.shape, tensor.stride())
+        host = empty.set_(memory, tensor.storage_offset(), tensor.shape, tensor.stride())
     else:
-        found = base.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+        host = base.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
     if tensor.is_conj():
-        found = torch._conj(found)
-    return torch._neg_view(found) if tensor.is_neg() else found
+        host = torch._conj(host)
+    return torch._neg_view(host) if tensor.is_neg() else host
 
 
 def renew(tensor: torch.Tensor, held: torch.Tensor) -> None:

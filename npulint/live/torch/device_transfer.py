@@ -62,9 +62,9 @@ class MovedObjects:
             self._known.add(id(part))
             self._remember(part)
             for held in (part._parameters, part._buffers):
-                for one in held.values():
-                    if one is not None:
-                        self.tensor(one)
+                for tensor in held.values():
+                    if tensor is not None:
+                        self.tensor(tensor)
 
     def tensor(self, tensor: torch.Tensor) -> None:
         """Move a leaf tensor; others are ignored."""
@@ -98,9 +98,9 @@ class MovedObjects:
             for parameter in group["params"]:
                 self.tensor(parameter)
         state: Any = defaultdict(dict)
-        for parameter, known in optimizer.state.items():
+        for parameter, held in optimizer.state.items():
             state[parameter] = (
-                {key: self._state(key, one) for key, one in known.items()} if isinstance(known, dict) else known
+                {key: self._state(key, part) for key, part in held.items()} if isinstance(held, dict) else held
             )
         optimizer.state = state
 
@@ -109,9 +109,9 @@ class MovedObjects:
         if id(held) not in self._known:
             self._known.add(id(held))
             self._remember(held)
-            for one in vars(held).values():
-                if isinstance(one, torch.Tensor):
-                    self.tensor(one)
+            for attribute in vars(held).values():
+                if isinstance(attribute, torch.Tensor):
+                    self.tensor(attribute)
 
     def attributes(self, held: Any) -> None:
         """Save the attributes of an object that a step may change, except tensors."""
@@ -134,17 +134,17 @@ class MovedObjects:
         if depth >= _DEEPEST:
             return inputs
         if isinstance(inputs, _Packed):
-            parts = [one if place == 1 or one is None else self._of(one) for place, one in enumerate(inputs)]
+            parts = [part if place == 1 or part is None else self._of(part) for place, part in enumerate(inputs)]
             return _Packed(*parts)
         if isinstance(inputs, Mapping):
             return self._mapping(inputs, depth)
         if isinstance(inputs, (list, tuple)) and len(inputs) <= _MOST:
-            items = [self.batch(one, depth + 1) for one in inputs]
+            items = [self.batch(part, depth + 1) for part in inputs]
             return type(inputs)(*items) if hasattr(inputs, "_fields") else type(inputs)(items)
         return self._record(inputs, depth)
 
     def _mapping(self, inputs: Mapping[Any, Any], depth: int) -> Any:
-        parts = {key: self.batch(one, depth + 1) for key, one in inputs.items()}
+        parts = {key: self.batch(part, depth + 1) for key, part in inputs.items()}
         if type(inputs) is dict:
             return parts
         made: Any = copy.copy(inputs)
@@ -162,8 +162,8 @@ class MovedObjects:
         if isinstance(inputs, (type, torch.nn.Module)) or callable(inputs) or not _holds_tensors(inputs, depth):
             return inputs
         made = copy.copy(inputs)
-        for key, one in vars(inputs).items():
-            object.__setattr__(made, key, self.batch(one, depth + 1))
+        for key, attribute in vars(inputs).items():
+            object.__setattr__(made, key, self.batch(attribute, depth + 1))
         return made
 
     def _of(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -172,22 +172,22 @@ class MovedObjects:
             raise LiveError("subclass", kind=type(tensor).__name__)
         return self._place(tensor.detach()).requires_grad_(tensor.requires_grad)
 
-    def _state(self, key: str, one: Any) -> Any:
-        if not isinstance(one, torch.Tensor):
-            return copy.copy(one) if isinstance(one, (list, dict)) else one
-        return one.clone() if key == "step" and one.is_cpu else self._of(one)
+    def _state(self, key: str, part: Any) -> Any:
+        if not isinstance(part, torch.Tensor):
+            return copy.copy(part) if isinstance(part, (list, dict)) else part
+        return part.clone() if key == "step" and part.is_cpu else self._of(part)
 
     def _remember(self, held: Any) -> None:
         """Save the attributes of an object, including contents of its dictionaries and lists."""
         attributes = vars(held)
         old = dict(attributes)
-        inner = {key: copy.copy(one) for key, one in old.items() if type(one) in CONTAINERS}
+        inner = {key: copy.copy(container) for key, container in old.items() if type(container) in CONTAINERS}
 
         def undo() -> None:
             attributes.clear()
             attributes.update(old)
-            for key, one in inner.items():
-                _refill(old[key], one)
+            for key, contents in inner.items():
+                _refill(old[key], contents)
 
         self._undo.append(undo)
 
@@ -204,4 +204,7 @@ def _holds_tensors(inputs: Any, depth: int) -> bool:
     if dataclasses.is_dataclass(inputs):
         return True
     held: dict[str, Any] = getattr(inputs, "__dict__", None) or {}
-    return any(isinstance(one, (torch.Tensor, list, tuple, dict)) or hasattr(one, "__dict__") for one in held.values())
+    return any(
+        isinstance(attribute, (torch.Tensor, list, tuple, dict)) or hasattr(attribute, "__dict__")
+        for attribute in held.values()
+    )

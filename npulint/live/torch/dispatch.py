@@ -56,11 +56,11 @@ class DeviceValues:
 
     def computed(self, out: Any, args: Iterable[Any]) -> None:
         """Note an operator with its results."""
-        values = [one for one in tensors_in(args) if self.holds(one)]
+        values = [tensor for tensor in tensors_in(args) if self.holds(tensor)]
         if values:
             surely = any(map(self._surely, values))
-            for one in tensors_in(out if isinstance(out, (list, tuple)) else (out,)):
-                self._marked[one] = surely
+            for tensor in tensors_in(out if isinstance(out, (list, tuple)) else (out,)):
+                self._marked[tensor] = surely
 
     def _surely(self, tensor: torch.Tensor) -> bool:
         return isinstance(tensor, torch.nn.Parameter) or self._marked.get(tensor, False) is True
@@ -89,9 +89,9 @@ class DeviceValues:
     def _fetched(self, name: str, tensor: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if name == "numpy" and self.holds(tensor) and self._surely(tensor) and not kwargs.get("force"):
             self._refuse()
-        for one in (tensor, out):
-            if isinstance(one, torch.Tensor):
-                self._marked.pop(one, None)
+        for either in (tensor, out):
+            if isinstance(either, torch.Tensor):
+                self._marked.pop(either, None)
 
 
 _C: Any = torch._C
@@ -147,9 +147,9 @@ class Watching(_Mode):
         self.limit = 0
         self._names: dict[Any, str] = {}
         self._wholes = _Wholes()
-        whole = kernel_set(release)
-        self._kept = frozenset(whole)
-        self._composites = [op for op in whole if is_composite(op)]
+        kernels = kernel_set(release)
+        self._kept = frozenset(kernels)
+        self._composites = [op for op in kernels if is_composite(op)]
         self._library: Any = None
         self._threads = True
         self._thread = get_ident()
@@ -197,7 +197,7 @@ class Watching(_Mode):
             with self:
                 return func.decompose(*args, **kwargs)
         ledger = self.recorder.ledger
-        ledger.keeps = torch.is_grad_enabled() and any(one.requires_grad for one in tensors_in(args))
+        ledger.keeps = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors_in(args))
         out = func(*args, **kwargs)
         if self._values is not None:
             self._values.computed(out, args)
@@ -213,9 +213,9 @@ class Watching(_Mode):
     def _noted(self, out: Any) -> None:
         """Note the memory of results that would be on a device."""
         values = self._values
-        for one in tensors_in(out if isinstance(out, (list, tuple)) else (out,)):
-            if not one.is_cpu or (not self.accelerated and (values is None or values.holds(one))):
-                self.recorder.ledger.results(one)
+        for tensor in tensors_in(out if isinstance(out, (list, tuple)) else (out,)):
+            if not tensor.is_cpu or (not self.accelerated and (values is None or values.holds(tensor))):
+                self.recorder.ledger.results(tensor)
 
     def _of_host(self, value: torch.Tensor, caller: str) -> bool:
         """Whether a value that is read would be on the host in training on a device, too."""

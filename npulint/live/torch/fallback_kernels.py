@@ -13,17 +13,17 @@ Tensor = torch.Tensor
 def _matmul_backward(
     grad: Tensor, left: Tensor, right: Tensor, mask: list[bool]
 ) -> tuple[Tensor | None, Tensor | None]:
-    one = left.unsqueeze(0) if left.dim() == 1 else left
+    matrix = left.unsqueeze(0) if left.dim() == 1 else left
     other = right.unsqueeze(-1) if right.dim() == 1 else right
     grad = grad.unsqueeze(-1) if right.dim() == 1 else grad
     grad = grad.unsqueeze(-2) if left.dim() == 1 else grad
-    of_left = (grad @ other.mT.conj()).sum_to_size(one.shape).reshape(left.shape) if mask[0] else None
+    of_left = (grad @ other.mT.conj()).sum_to_size(matrix.shape).reshape(left.shape) if mask[0] else None
     if not mask[1]:
         return of_left, None
     if other.dim() == 2:
-        of_right = _rows(one).mT.conj() @ _rows(grad)
+        of_right = _rows(matrix).mT.conj() @ _rows(grad)
     else:
-        of_right = (one.mT.conj() @ grad).sum_to_size(other.shape)
+        of_right = (matrix.mT.conj() @ grad).sum_to_size(other.shape)
     return of_left, of_right.reshape(right.shape)
 
 
@@ -43,7 +43,9 @@ def _lstm_cell(
     inputs: Tensor, hidden: Tensor, cell: Tensor, bias: Tensor | None = None, other: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     gates = _gates(inputs, hidden, bias, other, 4)
-    enter, forget, fresh, leave = (one + two for one, two in zip(gates[:4], gates[4:], strict=True))
+    enter, forget, fresh, leave = (
+        from_input + from_hidden for from_input, from_hidden in zip(gates[:4], gates[4:], strict=True)
+    )
     enter, forget, fresh, leave = enter.sigmoid(), forget.sigmoid(), fresh.tanh(), leave.sigmoid()
     kept = forget * cell + enter * fresh
     return leave * kept.tanh(), kept, torch.cat([enter, forget, fresh, leave], 1)

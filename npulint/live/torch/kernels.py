@@ -36,7 +36,7 @@ def in_float32(op: Any) -> Callable[..., Any]:
         if not any(_is_half(argument) for argument in args):
             return op(*args, **kwargs)
         out = op(*(argument.float() if _is_half(argument) else argument for argument in args), **kwargs)
-        return tuple(_rounded(one) for one in out) if isinstance(out, tuple) else _rounded(out)
+        return tuple(_rounded(part) for part in out) if isinstance(out, tuple) else _rounded(out)
 
     return compute
 
@@ -95,11 +95,13 @@ class KernelPlan:
         self.mixing = base.lstrip("_").startswith(_MIXING) or "copy" in base
         self.hosted = _HOSTED.get(base, -1)
         names = [argument.name for argument in schema.arguments]
-        self.scalars = [] if base in _NUMBERS else [n for n, one in enumerate(schema.arguments) if _is_tensor(one)]
+        self.scalars = (
+            [] if base in _NUMBERS else [n for n, argument in enumerate(schema.arguments) if _is_tensor(argument)]
+        )
         self.device = "device" in names
-        spots = {_alias(one): place for place, one in enumerate(schema.arguments) if _writes(one)}
+        spots = {_alias(argument): place for place, argument in enumerate(schema.arguments) if _writes(argument)}
         self.writes = [(place, names[place]) for place in spots.values()]
-        self.results = [_result(one, spots, names) for one in schema.returns]
+        self.results = [_result(returned, spots, names) for returned in schema.returns]
         self.plain = len(self.results) == 1 and not self.writes and self.results[0][0] == _FRESH
 
 
@@ -163,13 +165,13 @@ class Kernels:
                 out = plan.native(device._native, *args, **kwargs)
                 self.recorder.add(plan.name, out)
                 return out
-            self._ledger.keeps = torch.is_grad_enabled() and any(one.requires_grad for one in tensors_in(args))
+            self._ledger.keeps = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors_in(args))
             strict = not plan.mixing
             lowered = [argument if type(argument) in _PLAIN else _lowered(argument, strict) for argument in args]
             for place in plan.scalars:
                 if place < len(lowered) and isinstance(lowered[place], (bool, int, float, complex)):
                     lowered[place] = torch.tensor(lowered[place])
-            named = {key: _lowered(one, strict) for key, one in kwargs.items()} if kwargs else kwargs
+            named = {key: _lowered(argument, strict) for key, argument in kwargs.items()} if kwargs else kwargs
             if plan.plain:
                 out = plan.compute(*lowered, **named)
                 return self._plain(plan, out, args, kwargs)
@@ -209,19 +211,19 @@ class Kernels:
             return None
         several = len(plan.results) > 1
         parts = out if several else (out,)
-        found = [
+        results = [
             part
             if spot == plan.hosted
             else _finish(kind, part, args[place] if place < len(args) else kwargs.get(name), args)
             for spot, ((kind, place, name), part) in enumerate(zip(plan.results, parts, strict=True))
         ]
-        return tuple(found) if several else found[0]
+        return tuple(results) if several else results[0]
 
 
 @lru_cache(maxsize=8)
 def kernel_set(release: str) -> list[Any]:
     """The aten overloads that have a kernel in a PyTorch version."""
-    found = []
+    kernels = []
     for name in sorted(_C._dispatch_get_all_op_names()):
         if not name.startswith("aten::"):
             continue
@@ -229,8 +231,8 @@ def kernel_set(release: str) -> list[Any]:
         if verdict(f"aten.{base}.{overload or 'default'}", release).word == "npu":
             op = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
             if op is not None:
-                found.append(op)
-    return found
+                kernels.append(op)
+    return kernels
 
 
 @cache
@@ -257,7 +259,7 @@ def _finish(kind: int, part: Any, value: Any, args: tuple[Any, ...]) -> Any:
 
 def _aliased(part: Any, args: tuple[Any, ...]) -> Any:
     if isinstance(part, (list, tuple)):
-        return [_aliased(one, args) for one in part]
+        return [_aliased(tensor, args) for tensor in part]
     memory = part.untyped_storage()._cdata
     for argument in args:
         if isinstance(argument, torch.Tensor) and not argument.is_cpu:
@@ -269,8 +271,8 @@ def _aliased(part: Any, args: tuple[Any, ...]) -> Any:
 
 def _renew(value: Any, held: Any) -> None:
     if isinstance(value, (list, tuple)):
-        for one, other in zip(value, held, strict=True):
-            _renew(one, other)
+        for part, other in zip(value, held, strict=True):
+            _renew(part, other)
     elif value is not None and not value.is_cpu:
         storage = value.untyped_storage()
         moved = (
@@ -284,19 +286,19 @@ def _renew(value: Any, held: Any) -> None:
 _bytes: Any = _C.StorageBase.nbytes  # what a storage really has
 
 
-def _lowered(one: Any, strict: bool) -> Any:
+def _lowered(argument: Any, strict: bool) -> Any:
     """An argument on the CPU. `strict`: a CPU tensor with dimensions is an error."""
-    if isinstance(one, torch.Tensor):
-        if not one.is_cpu:
-            return held_by(one)
-        if strict and one.dim():
+    if isinstance(argument, torch.Tensor):
+        if not argument.is_cpu:
+            return held_by(argument)
+        if strict and argument.dim():
             raise FakeNpuError("mixed", "")
-        return one
-    if isinstance(one, (list, tuple)):
-        return [one_ if type(one_) in _PLAIN else _lowered(one_, strict) for one_ in one]
-    if isinstance(one, torch.device):
-        return _CPU if one.type == device.NAME else one
-    return None if isinstance(one, torch.Generator) and one.device.type == device.NAME else one
+        return argument
+    if isinstance(argument, (list, tuple)):
+        return [part if type(part) in _PLAIN else _lowered(part, strict) for part in argument]
+    if isinstance(argument, torch.device):
+        return _CPU if argument.type == device.NAME else argument
+    return None if isinstance(argument, torch.Generator) and argument.device.type == device.NAME else argument
 
 
 _PLAIN = frozenset((int, float, bool, str, type(None), torch.dtype, torch.memory_format, torch.layout))
@@ -305,13 +307,13 @@ _PLAIN = frozenset((int, float, bool, str, type(None), torch.dtype, torch.memory
 def _lifted(out: Any) -> Any:
     if isinstance(out, torch.Tensor):
         return to_device(out)
-    return [_lifted(one) for one in out] if isinstance(out, (list, tuple)) else out
+    return [_lifted(part) for part in out] if isinstance(out, (list, tuple)) else out
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
     """The tensors in arguments, including lists."""
-    for one in value:
-        if isinstance(one, torch.Tensor):
-            yield one
-        elif isinstance(one, (list, tuple)):
-            yield from tensors_in(one)
+    for argument in value:
+        if isinstance(argument, torch.Tensor):
+            yield argument
+        elif isinstance(argument, (list, tuple)):
+            yield from tensors_in(argument)

@@ -62,9 +62,9 @@ class Ledger:
 
     def results(self, out: Any) -> None:
         """Note the storages of results that are not known yet."""
-        for one in out if isinstance(out, (list, tuple)) else (out,):
-            if isinstance(one, torch.Tensor) and one.layout is torch.strided:
-                storage: Any = one.untyped_storage()
+        for tensor in out if isinstance(out, (list, tuple)) else (out,):
+            if isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided:
+                storage: Any = tensor.untyped_storage()
                 if not hasattr(storage, "token"):
                     self.holds(storage)
 
@@ -87,14 +87,16 @@ class Ledger:
 
     def classify(self, optimizer: Any = None) -> None:
         """Note what storages are for: those of parameters and their gradients, and of the state of an optimizer."""
-        known = [one for one in (ref() for ref in self._parameters) if one is not None]
-        known += [one for module in self._modules for one in module._parameters.values() if one is not None]
+        parameters = [parameter for parameter in (ref() for ref in self._parameters) if parameter is not None]
+        parameters += [
+            parameter for module in self._modules for parameter in module._parameters.values() if parameter is not None
+        ]
         if optimizer is not None:
-            known += [one for group in optimizer.param_groups for one in group["params"]]
+            parameters += [parameter for group in optimizer.param_groups for parameter in group["params"]]
             for held in list(optimizer.state.values()):
                 self._all(OPTIMIZER, held.values() if isinstance(held, dict) else ())
-        self._all(PARAMETERS, known)
-        self._all(GRADIENTS, (one.grad for one in known))
+        self._all(PARAMETERS, parameters)
+        self._all(GRADIENTS, (parameter.grad for parameter in parameters))
 
     def _all(self, kind: int, tensors: Iterable[Any]) -> None:
         for tensor in tensors:
@@ -134,23 +136,23 @@ class Ledger:
             return []
         self.followed = True
 
-        def at_step(one: Any, args: Any, kwargs: Any) -> None:
-            self.classify(one)
+        def at_step(stepping: Any, args: Any, kwargs: Any) -> None:
+            self.classify(stepping)
 
         handles = [getattr(optimizer, name)(at_step) for name in names]
         if modules:
             register: Any = torch.nn.modules.module.register_module_parameter_registration_hook
-            handles.append(register(lambda module, name, one: self._modules.add(module)))  # it may replace them
+            handles.append(register(lambda module, name, parameter: self._modules.add(module)))  # it may replace them
         return handles
 
-    def course(self, sequence: list[int], places: dict[int, int], whole: bool) -> Course:
+    def course(self, sequence: list[int], places: dict[int, int], complete: bool) -> Course:
         """The course of the last whole step, whose operators are `sequence`; `places` are numbers of nodes by those in
         it."""
-        ran = [places.get(one, -1) for one in sequence]
-        begin = self._steps[-2] if whole and len(self._steps) > 1 else self._steps[-1]
+        ran = [places.get(number, -1) for number in sequence]
+        begin = self._steps[-2] if complete and len(self._steps) > 1 else self._steps[-1]
         end = begin + len(sequence)
         if not self._events:
-            return Course(tuple(ran), whole)
+            return Course(tuple(ran), complete)
         held, peak, most, kept = [0] * len(CLASSES), [0] * len(CLASSES), 0, 0
         points: list[tuple[int, tuple[int, ...]]] = []
         for event, when in zip(self._events, self._when, strict=True):
@@ -162,7 +164,7 @@ class Ledger:
             kept = max(kept, held[ACTIVATIONS])
             if begin <= when <= end:
                 points.append((when - begin, tuple(held)))
-        return Course(tuple(ran), whole, tuple(thinned(points, len(ran))), tuple(peak), kept)
+        return Course(tuple(ran), complete, tuple(thinned(points, len(ran))), tuple(peak), kept)
 
 
 def thinned(points: list[tuple[int, tuple[int, ...]]], length: int) -> list[tuple[int, tuple[int, ...]]]:

@@ -82,8 +82,8 @@ def _read_by(code: CodeType, last: int) -> str:
             return cause
     text = _expression(code, last)
     if text is None:
-        found = _ANY.findall(linecache.getline(code.co_filename, line_at(code, last)))
-        words = {_word(*parts) for parts in found}
+        calls = _ANY.findall(linecache.getline(code.co_filename, line_at(code, last)))
+        words = {_word(*parts) for parts in calls}
         return words.pop() if len(words) == 1 else ""
     method, function = _METHOD.search(text), _FUNCTION.match(text)
     if method is not None:
@@ -100,10 +100,10 @@ def _word(method: str, mathematical: str, function: str) -> str:
 def _expression(code: CodeType, last: int) -> str | None:
     """The text of the expression of an instruction; None where Python does not record it (3.10)."""
     positions: Any = getattr(code, "co_positions", None)
-    found = next(islice(positions(), last // 2, None), None) if positions is not None else None
-    if found is None or None in found:
+    position = next(islice(positions(), last // 2, None), None) if positions is not None else None
+    if position is None or None in position:
         return None
-    first, end, begin, stop = found
+    first, end, begin, stop = position
     lines = [linecache.getline(code.co_filename, number).encode() for number in range(first, min(end, first + 20) + 1)]
     if not lines or not all(lines):
         return None
@@ -144,26 +144,26 @@ class _Entry:
             self.seen[shapes] = step
 
     def attrs(self) -> dict[str, Any]:
-        known: dict[str, Any] = {"dtypes": self.dtypes, "shapes": self.shapes, "arguments": self.arguments}
-        known |= {"layouts": self.layouts, "later": self._later()}
-        return {name: value for name, value in known.items() if value}
+        attrs: dict[str, Any] = {"dtypes": self.dtypes, "shapes": self.shapes, "arguments": self.arguments}
+        attrs |= {"layouts": self.layouts, "later": self._later()}
+        return {name: value for name, value in attrs.items() if value}
 
     def _later(self) -> list[list[int]]:
         """The shape of the first output in the first step, and what took its place in later steps; empty if nothing
         did."""
         first = min(self.seen.values(), default=0)
-        before = [tuple(map(int, one[0])) for one, step in self.seen.items() if one and step == first]
-        later = [tuple(map(int, one[0])) for one, step in self.seen.items() if one and step != first]
-        fresh = [fromkey for fromkey in dict.fromkeys(later) if fromkey not in before]
+        before = [tuple(map(int, shapes[0])) for shapes, step in self.seen.items() if shapes and step == first]
+        later = [tuple(map(int, shapes[0])) for shapes, step in self.seen.items() if shapes and step != first]
+        fresh = [shape for shape in dict.fromkeys(later) if shape not in before]
         if not fresh or not before:
             return []
         base = _nearest(fresh[0], before)
-        return [list(base), *(list(one) for one in fresh if _nearest(one, before) == base)]
+        return [list(base), *(list(shape) for shape in fresh if _nearest(shape, before) == base)]
 
 
 def _nearest(shape: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[int, ...]:
     """The shape that has most sizes in common with another one."""
-    return max(others, key=lambda one: (len(one) == len(shape), sum(map(int.__eq__, one, shape))))
+    return max(others, key=lambda other: (len(other) == len(shape), sum(map(int.__eq__, other, shape))))
 
 
 class Recorder:
@@ -237,14 +237,14 @@ class Recorder:
         return self.ledger.course(self._last or self._sequence, places, bool(self._last))
 
     def _kept(self, accelerated: bool) -> list[tuple[tuple[str, str, int, KeyArgs], _Entry]]:
-        return [one for one in list(self._entries.items()) if not (accelerated and one[1].host)]
+        return [(key, entry) for key, entry in list(self._entries.items()) if not (accelerated and entry.host)]
 
     def _read(self, op: str, site: int, entry: _Entry) -> dict[str, Any]:
         """The lines of libraries that called an operator, and what reads the value if the host waits for one."""
-        known: dict[str, Any] = {"library": list(self.sites.library(site))}
+        attrs: dict[str, Any] = {"library": list(self.sites.library(site))}
         readers = self.sites.readers(site)
-        known["cause"] = cause_of(op, entry.arguments.get("device") == "cpu", readers)
-        return {name: value for name, value in known.items() if value}
+        attrs["cause"] = cause_of(op, entry.arguments.get("device") == "cpu", readers)
+        return {name: value for name, value in attrs.items() if value}
 
 
 def dtype_word(dtype: Any) -> str:
@@ -274,7 +274,7 @@ def _mask(args: Any, kwargs: Any) -> KeyArgs:
     taken = args[1] if len(args) > 1 else kwargs.get("indices", ())
     return (
         (("indices", "bool"),)
-        if any(one is not None and one.dtype in (torch.bool, torch.uint8) for one in taken)
+        if any(index is not None and index.dtype in (torch.bool, torch.uint8) for index in taken)
         else ()
     )
 

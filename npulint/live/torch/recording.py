@@ -117,9 +117,11 @@ class _Failed(Exception):
             return graph
         lost = [node for node in self._kernels.recorder.graph().bodies[0].nodes if node.op == self._kernels.failed]
         body = graph.bodies[0]
-        known = {(node.op, node.frames) for node in body.nodes}
+        recorded = {(node.op, node.frames) for node in body.nodes}
         more = [
-            msgspec.structs.replace(node, name=f"{node.name}_") for node in lost if (node.op, node.frames) not in known
+            msgspec.structs.replace(node, name=f"{node.name}_")
+            for node in lost
+            if (node.op, node.frames) not in recorded
         ]
         return msgspec.structs.replace(graph, bodies=[msgspec.structs.replace(body, nodes=[*body.nodes, *more])])
 
@@ -193,7 +195,7 @@ def _to_fake_npu(tensor: torch.Tensor) -> torch.Tensor:
 def _kind(step: TrainingStep, inputs: Any) -> str:
     """The device type that a step normally runs on."""
     tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    for one in (*(step.model.parameters() if step.model is not None else ()), *tensors):
-        if isinstance(one, torch.Tensor):
-            return one.device.type
+    for tensor in (*(step.model.parameters() if step.model is not None else ()), *tensors):
+        if isinstance(tensor, torch.Tensor):
+            return tensor.device.type
     return "cpu"

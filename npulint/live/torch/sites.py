@@ -69,7 +69,7 @@ class Sites:
     def here(self, depth: int = 2) -> tuple[int, str]:
         """The place and phase of the current operator; the search begins `depth` frames out."""
         node = _node()
-        found, library, ending, stepping = _walk(sys._getframe(depth), node is not None)
+        frames, library, ending, stepping = _walk(sys._getframe(depth), node is not None)
         phase = BACKWARD if node is not None else OPTIMIZER if stepping else FORWARD
         if ending == _SILENCED:
             self._makers.setdefault(_sequence() - 1, NOT_RECORDED)
@@ -78,7 +78,7 @@ class Sites:
             made = self._maker(node)
             if made is not None:
                 return made, phase
-        site = self._number((tuple(found[: 2 * _DEEPEST]), tuple(library)))
+        site = self._number((tuple(frames[: 2 * _DEEPEST]), tuple(library)))
         self._makers.setdefault(_sequence() - 1, site)
         return site, phase
 
@@ -118,7 +118,7 @@ def _walk(frame: FrameType | None, backward: bool) -> tuple[list[Any], list[Any]
     """The user frames from the innermost outwards, as (code, instruction); those of libraries inside of them; whether
     they are the operator's own (``_OWN``), those of the code that runs the backward pass (``_RUNNING``), or npulint's
     (``_SILENCED``); and whether an optimizer is running."""
-    found: list[Any] = []
+    frames: list[Any] = []
     library: list[Any] = []
     kinds = _kinds
     alone = running = stepping = False
@@ -128,24 +128,24 @@ def _walk(frame: FrameType | None, backward: bool) -> tuple[list[Any], list[Any]
         if kind is None:
             kind = kinds[code] = _kind(code)
         if kind == _OWN:
-            found.append(code)
-            found.append(frame.f_lasti)
+            frames.append(code)
+            frames.append(frame.f_lasti)
             if alone:
                 break
         elif kind in (_LIBRARY, _OPTIMIZING):
             stepping = stepping or kind == _OPTIMIZING
-            if not found and len(library) < 2 * _LIBRARY_DEEPEST:
+            if not frames and len(library) < 2 * _LIBRARY_DEEPEST:
                 library.append(code)
                 library.append(frame.f_lasti)
         elif kind == _SILENCED:
-            return found, library, _SILENCED, stepping
+            return frames, library, _SILENCED, stepping
         elif kind == _OUTER or (kind == _RUNNING and backward):
-            if found and (kind == _OUTER or not running):
+            if frames and (kind == _OUTER or not running):
                 break
             running = running or kind == _RUNNING
             alone = alone or kind == _OUTER
         frame = frame.f_back
-    return found, library, _RUNNING if running or not found else _OWN, stepping
+    return frames, library, _RUNNING if running or not frames else _OWN, stepping
 
 
 def _kind(code: CodeType) -> int:

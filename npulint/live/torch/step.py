@@ -91,30 +91,30 @@ def _is_changed(value: Any) -> bool:
     """Whether a step may change an object: a learning rate scheduler, or one of a user class."""
     if isinstance(value, (type, ModuleType)):
         return False
-    if any(one.__module__ == _SCHEDULES for one in type(value).__mro__):
+    if any(base.__module__ == _SCHEDULES for base in type(value).__mro__):
         return True
     return any(
-        isinstance(one, FunctionType) and is_own(one.__code__.co_filename)
+        isinstance(method, FunctionType) and is_own(method.__code__.co_filename)
         for made in type(value).__mro__
-        for one in map(vars(made).get, ("__call__", "__init__"))
+        for method in map(vars(made).get, ("__call__", "__init__"))
     )
 
 
 def _of_function(function: FunctionType, moved: MovedObjects) -> list[Any]:
-    found = list(function.__defaults__ or ()) + list((function.__kwdefaults__ or {}).values())
+    values = list(function.__defaults__ or ()) + list((function.__kwdefaults__ or {}).values())
     for cell in function.__closure__ or ():
         try:
-            found.append(cell.cell_contents)
+            values.append(cell.cell_contents)
         except ValueError:  # empty cell
             continue
-        moved.later(partial(_refilled, cell, found[-1]))
+        moved.later(partial(_refilled, cell, values[-1]))
     if is_own(function.__code__.co_filename):
-        known = function.__globals__
+        module_globals = function.__globals__
         for name in function.__code__.co_names:
-            if name in known:
-                found.append(known[name])
-                moved.later(partial(known.__setitem__, name, known[name]))
-    return found
+            if name in module_globals:
+                values.append(module_globals[name])
+                moved.later(partial(module_globals.__setitem__, name, module_globals[name]))
+    return values
 
 
 def _refilled(cell: CellType, content: Any) -> None:
@@ -235,8 +235,8 @@ def _one(loss: torch.Tensor) -> torch.Tensor:
 def _total(out: Any) -> torch.Tensor | None:
     """The sum of all outputs that depend on parameters; None without any."""
     total: torch.Tensor | None = None
-    for one in _floating(out, 0):
-        part = (one.abs() if one.is_complex() else one).sum()
+    for output in _floating(out, 0):
+        part = (output.abs() if output.is_complex() else output).sum()
         total = part if total is None else total + part
     return total
 
@@ -248,5 +248,5 @@ def _floating(out: Any, depth: int) -> Iterator[torch.Tensor]:
     elif depth < _DEEPEST:
         parts = out.values() if isinstance(out, Mapping) else out if isinstance(out, (list, tuple)) else ()
         held = parts or (vars(out).values() if hasattr(out, "__dict__") and not isinstance(out, type) else ())
-        for one in held:
-            yield from _floating(one, depth + 1)
+        for member in held:
+            yield from _floating(member, depth + 1)

@@ -162,7 +162,7 @@ class Heap:
         elif layout.keys[-1] != key and before.single is not ABSENT:
             self.store.write(store, LAYOUT, Layout(layout.keys, False, layout.rest))
         elif layout.keys[-1] != key:  # it was deleted before
-            keys = (*(one for one in layout.keys if one != key), key)
+            keys = (*(other for other in layout.keys if other != key), key)
             self.store.write(store, LAYOUT, Layout(keys, layout.is_ordered, layout.rest))
 
     def set_any(self, owner: Obj, value: Value) -> None:
@@ -182,7 +182,7 @@ class Heap:
         self.put(owner.store, key, ABSENT_VALUE)
         layout = self.layout_of(owner)
         if key in layout.keys and not owner.many:
-            keys = tuple(one for one in layout.keys if one != key)
+            keys = tuple(other for other in layout.keys if other != key)
             self.store.write(owner.store, LAYOUT, Layout(keys, layout.is_ordered, layout.rest))
 
     def entries(self, owner: Obj) -> list[tuple[Key, Value]]:
@@ -244,19 +244,19 @@ class Heap:
 
     def reachable(self, values: Iterable[Value]) -> frozenset[Obj]:
         """The objects among values, and those that these hold."""
-        found: dict[Obj, None] = {}
+        objects: dict[Obj, None] = {}
         pending = list(values)
         while pending:
             for alternative in pending.pop().alternatives:
-                if isinstance(alternative, Obj) and alternative not in found:
-                    found[alternative] = None
+                if isinstance(alternative, Obj) and alternative not in objects:
+                    objects[alternative] = None
                     layout = self.layout_of(alternative)
                     pending += [
                         self.items_of(alternative).any_item,
                         *(self.get(alternative, key) for key in layout.keys),
                     ]
                     pending += [held for held in (layout.rest, alternative.items) if held is not None]
-        return frozenset(found)
+        return frozenset(objects)
 
     def _let_go(self, owner: Obj) -> list[Obj]:
         store = owner.store
@@ -294,7 +294,7 @@ def _nothing(value: Value) -> object:
     return None
 
 
-def _never(one: Obj) -> bool:
+def _never(owner: Obj) -> bool:
     return False
 
 

@@ -52,10 +52,10 @@ KINDS_OF_DICTS: Final = frozenset(("OrderedDict", "defaultdict", "Counter"))
 """The names of dicts that are not of the built-in type."""
 
 
-def hosted_alternative(one: Const | Obj, heap: Heap, depth: int = 0) -> object:
+def hosted_alternative(alternative: Const | Obj, heap: Heap, depth: int = 0) -> object:
     """The plain value of an alternative. Raises `Unhosted`."""
-    if isinstance(one, Const):
-        return one.value
+    if isinstance(alternative, Const):
+        return alternative.value
     if depth > 20:
         raise Unhosted
 
@@ -65,22 +65,26 @@ def hosted_alternative(one: Const | Obj, heap: Heap, depth: int = 0) -> object:
             raise Unhosted
         return hosted_alternative(single, heap, depth + 1)  # type: ignore[arg-type]
 
-    if one.kind == "instance" and one.items is not None:
-        return inner(one.items)
-    if one.kind in ("list", "tuple"):
-        items = heap.items_of(one).items
+    if alternative.kind == "instance" and alternative.items is not None:
+        return inner(alternative.items)
+    if alternative.kind in ("list", "tuple"):
+        items = heap.items_of(alternative).items
         if items is None or len(items) > _MOST:
             raise Unhosted
         made = [inner(item) for item in items]
-        return made if one.kind == "list" else tuple(made)
-    if one.kind in ("dict", "set"):
-        layout = heap.layout_of(one)
-        if layout.rest is not None or len(layout.keys) > _MOST or (one.kind == "dict" and not layout.is_ordered):
+        return made if alternative.kind == "list" else tuple(made)
+    if alternative.kind in ("dict", "set"):
+        layout = heap.layout_of(alternative)
+        if (
+            layout.rest is not None
+            or len(layout.keys) > _MOST
+            or (alternative.kind == "dict" and not layout.is_ordered)
+        ):
             raise Unhosted
-        if one.kind == "set":
-            keys = [key for key in layout.keys if _is_there(heap.get(one, key))]
+        if alternative.kind == "set":
+            keys = [key for key in layout.keys if _is_there(heap.get(alternative, key))]
             return {_plain_key(key) for key in keys}
-        return {_plain_key(key): inner(heap.get(one, key)) for key in layout.keys}
+        return {_plain_key(key): inner(heap.get(alternative, key)) for key in layout.keys}
     raise Unhosted
 
 
@@ -144,30 +148,30 @@ def _possible(value: Value, heap: Heap, most: int, depth: int) -> Iterable[objec
     return results
 
 
-def _forms(one: Const | Obj, heap: Heap, most: int, depth: int) -> list[object]:
-    if isinstance(one, Const):
-        return [one.value]
-    if one.kind == "instance" and one.items is not None:
-        return list(_possible(one.items, heap, most, depth + 1))
-    if one.kind in ("list", "tuple"):
-        items = heap.items_of(one).items
+def _forms(alternative: Const | Obj, heap: Heap, most: int, depth: int) -> list[object]:
+    if isinstance(alternative, Const):
+        return [alternative.value]
+    if alternative.kind == "instance" and alternative.items is not None:
+        return list(_possible(alternative.items, heap, most, depth + 1))
+    if alternative.kind in ("list", "tuple"):
+        items = heap.items_of(alternative).items
         if items is None:
             raise Unhosted
         return [list(each) for each in _products([_possible(item, heap, most, depth + 1) for item in items], most)]
-    if one.kind not in ("dict", "set"):
+    if alternative.kind not in ("dict", "set"):
         raise Unhosted
-    layout = heap.layout_of(one)
+    layout = heap.layout_of(alternative)
     if layout.rest is not None:
         raise Unhosted
     choices = []
     for key in layout.keys:
-        value = heap.get(one, key)
+        value = heap.get(alternative, key)
         options: list[object] = [] if value.single is ABSENT else list(_possible(value, heap, most, depth + 1))
         choices.append([*options, *([_MISSING] if value.may_be_absent else [])])
     forms: list[object] = []
     for each in _products(choices, most):
         held = {_plain_key(key): item for key, item in zip(layout.keys, each, strict=True) if item is not _MISSING}
-        forms.append(held if one.kind == "dict" else set(held))
+        forms.append(held if alternative.kind == "dict" else set(held))
     return forms
 
 
@@ -177,8 +181,8 @@ _MISSING = object()
 def _products(choices: list[Iterable[object]] | list[list[object]], most: int) -> Iterable[tuple[object, ...]]:
     listed = [list(choice) for choice in choices]
     count = 1
-    for one in listed:
-        count *= len(one)
+    for values in listed:
+        count *= len(values)
         if count > most:
             raise Unhosted
     return itertools.product(*listed)

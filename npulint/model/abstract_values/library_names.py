@@ -16,8 +16,8 @@ _KNOWN: Final = frozenset(
 _KEEPING: Final = sys.stdlib_module_names | {"torch", "torchvision", "pytorch_lightning", "lightning", "transformers"}
 _TYPES: Final = frozenset(
     f"builtins.{name}"
-    for name, one in vars(builtins).items()
-    if isinstance(one, type) and name not in ("type", "property", "super")
+    for name, builtin in vars(builtins).items()
+    if isinstance(builtin, type) and name not in ("type", "property", "super")
 )
 
 

@@ -105,7 +105,10 @@ class Layout:
         rest = self.rest if other.rest is None else other.rest if self.rest is None else self.rest.joined(other.rest)
         ordered = self.is_ordered and other.is_ordered
         if self.keys == other.keys:
-            same = all(one is two or type(one) is type(two) for one, two in zip(self.keys, other.keys, strict=True))
+            same = all(
+                key is other_key or type(key) is type(other_key)
+                for key, other_key in zip(self.keys, other.keys, strict=True)
+            )
             return Layout(self.keys, ordered, rest if same else UNKNOWN)  # 1 and True are one key of a dict
         longer, shorter = (self, other) if len(self.keys) >= len(other.keys) else (other, self)
         missing = [key for key in shorter.keys if key not in set(longer.keys)]

@@ -22,14 +22,14 @@ def path_value(heap: Heap, path: str) -> Value:
 
 def relative_path(value: Value, working_folder: str) -> str | None:
     """The path below the project's root that a text or path means; None outside of it, or where it is not known."""
-    one = value.single
-    if isinstance(one, Obj) and one.kind == "pathlib":
-        return relative_path(one.data, working_folder)
-    if isinstance(one, Obj) and one.kind == "path":
-        return None if is_outside(one.name) else one.name
-    if not isinstance(one, Const) or not isinstance(one.value, str) or one.value.startswith(("/", "~")):
+    single = value.single
+    if isinstance(single, Obj) and single.kind == "pathlib":
+        return relative_path(single.data, working_folder)
+    if isinstance(single, Obj) and single.kind == "path":
+        return None if is_outside(single.name) else single.name
+    if not isinstance(single, Const) or not isinstance(single.value, str) or single.value.startswith(("/", "~")):
         return None
-    path = posixpath.normpath(posixpath.join(working_folder, one.value))
+    path = posixpath.normpath(posixpath.join(working_folder, single.value))
     return None if path.startswith("..") else "" if path == "." else path
 
 
@@ -37,13 +37,13 @@ def joined_path(heap: Heap, parts: list[Value]) -> Value | None:
     """What ``os.path.join`` gives if one of the parts is a path of the project; None else."""
     base: str | None = None
     for part in parts:
-        one = part.single
-        if isinstance(one, Obj) and one.kind == "path":
-            base = one.name
+        single = part.single
+        if isinstance(single, Obj) and single.kind == "path":
+            base = single.name
         elif base is not None:
-            if not isinstance(one, Const) or not isinstance(one.value, str) or one.value.startswith("/"):
+            if not isinstance(single, Const) or not isinstance(single.value, str) or single.value.startswith("/"):
                 return unknown(part.reason, "str")
-            base = posixpath.join(base, one.value)
+            base = posixpath.join(base, single.value)
     return None if base is None else _normalized(heap, base)
 
 

@@ -100,8 +100,8 @@ class Store:
                 break
             passed.append(layer)
             layer = layer.parent
-        for one in passed:
-            one.inherited[cell] = content
+        for passed_layer in passed:
+            passed_layer.inherited[cell] = content
         return content
 
     def write(self, owner: Obj, key: object, content: Content) -> None:

@@ -134,8 +134,8 @@ class Value:
             alternative in self.alternatives or self._is_open_to(alternative) for alternative in other.alternatives
         )
 
-    def _is_open_to(self, one: Const | Obj | Absent) -> bool:
-        return self.is_open and isinstance(one, Const) and self.hint in ("", type(one.value).__name__)
+    def _is_open_to(self, alternative: Const | Obj | Absent) -> bool:
+        return self.is_open and isinstance(alternative, Const) and self.hint in ("", type(alternative.value).__name__)
 
     def joined(self, other: object) -> Value:
         """What may be either; a content of another kind makes it unknown."""
@@ -163,7 +163,7 @@ class Value:
 
     def without(self, alternative: Absent) -> Value:
         """The value where this alternative is excluded."""
-        kept = tuple(one for one in self.alternatives if one is not alternative)
+        kept = tuple(other for other in self.alternatives if other is not alternative)
         return self if len(kept) == len(self.alternatives) else self.of(kept)
 
     def of(self, alternatives: tuple[Const | Obj | Absent, ...], origin: Origin | None = None) -> Value:
@@ -175,12 +175,12 @@ class Value:
         return Value(self.alternatives, self.is_open, self.reason, self.hint, Origin(path, line, self.origin))
 
 
-def _common_hint(one: Value, other: Value) -> str:
-    hints = {one.hint if one.is_open else "", other.hint if other.is_open else ""}
-    for value in (one, other):
+def _common_hint(left: Value, right: Value) -> str:
+    hints = {left.hint if left.is_open else "", right.hint if right.is_open else ""}
+    for value in (left, right):
         hints |= {type(item.value).__name__ if isinstance(item, Const) else "?" for item in value.alternatives}
     hints.discard("")
-    if (one.is_open and not one.hint) or (other.is_open and not other.hint) or len(hints) != 1:
+    if (left.is_open and not left.hint) or (right.is_open and not right.hint) or len(hints) != 1:
         return ""
     return hints.pop().replace("?", "")
 

@@ -47,9 +47,9 @@ class Bindings:
         question = (module, owner, attribute)
         if binds or not module.blocks[owner].bases or not self._asked.enter(question):
             return [(module, b) for b in binds or ()]
-        found = self._inherited(module, owner, attribute)
+        inherited = self._inherited(module, owner, attribute)
         self._asked.leave(question)
-        return found
+        return inherited
 
     def _inherited(self, module: Module, owner: int, attribute: str) -> list[Bound]:
         record = module.blocks[owner]

@@ -19,10 +19,10 @@ class FactTable(dict[str, list[Fact]]):
 
     def names(self, kind: str) -> frozenset[str]:
         """The names of the facts of a kind."""
-        known: frozenset[str] | None = self.known.get(("names", kind))
-        if known is None:
-            known = self.known["names", kind] = frozenset([fact.name for fact in self.get(kind, ())])
-        return known
+        names: frozenset[str] | None = self.known.get(("names", kind))
+        if names is None:
+            names = self.known["names", kind] = frozenset([fact.name for fact in self.get(kind, ())])
+        return names
 
     def named(self, kind: str, last: str) -> list[Fact]:
         """The facts of a kind whose name ends with the segment `last`."""

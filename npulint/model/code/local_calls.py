@@ -47,23 +47,27 @@ class Module(Protocol):
 def calls_from(module: Module, scope: int, block: int) -> list[Call]:
     """The calls in a scope that run the code of a block in functions inside it; empty if these are not all known."""
     first = _outermost(module, scope, block)
-    waiting, seen, found = [first], {first}, list[Call]()
+    waiting, seen, running = [first], {first}, list[Call]()
     for function in waiting:
         calls = module.derive(_local_calls).get(function, [])
         outside = [call for call in calls if function not in module.ancestors(call.block)]
         if not outside:
             return []
-        found += [call for call in outside if module.scope[call.block] == scope]
+        running += [call for call in outside if module.scope[call.block] == scope]
         around = {_outermost(module, scope, call.block) for call in outside if module.scope[call.block] != scope}
         waiting += sorted(around - seen)
         seen |= around
-    return found
+    return running
 
 
 def _outermost(module: Module, scope: int, block: int) -> int:
     """The outermost function or class around a block that stands in a scope; -1 if there is none."""
     chain = module.ancestors(block)
-    inner = [one for one in chain[: chain.index(scope)] if module.scope[one] == one] if scope in chain else []
+    inner = (
+        [ancestor for ancestor in chain[: chain.index(scope)] if module.scope[ancestor] == ancestor]
+        if scope in chain
+        else []
+    )
     return inner[-1] if inner else -1
 
 
@@ -76,8 +80,8 @@ def _local_calls(module: Module) -> dict[int, list[Call]]:
         made = bind.value.block if isinstance(bind.value, Function) else 0
         if made and (module.function_of(bind.block) >= 0 or module.loop_of(bind.block) >= 0):
             passed = _names_as_values(module) if passed is None else passed
-            known = bind.target not in passed and _runs_when_called(module, made)
-            calls[made] = _calls_of(module, bind, module.blocks[made].kind == "class") if known else []
+            is_followed = bind.target not in passed and _runs_when_called(module, made)
+            calls[made] = _calls_of(module, bind, module.blocks[made].kind == "class") if is_followed else []
     return calls
 
 
@@ -87,7 +91,7 @@ def _runs_when_called(module: Module, made: int) -> bool:
     if record.kind not in ("function", "class") or record.decorators:
         return False
     yielding = Counter(return_record.block for return_record in module.returns.get(made, ()))
-    yielding.subtract(one.block for one in module.code.exits if one.kind == "return")
+    yielding.subtract(exit_record.block for exit_record in module.code.exits if exit_record.kind == "return")
     return not any(count > 0 for count in yielding.values())
 
 
@@ -96,7 +100,7 @@ def _calls_of(module: Module, bind: Assignment, is_class: bool) -> list[Call]:
     name, home = bind.target, module.scope[bind.block]
     if len(module.names[home][name]) > 1:
         return []
-    numbers = [one for one in module.calls_of(name) if module.code.calls[one].callee == Ref(name)]
+    numbers = [number for number in module.calls_of(name) if module.code.calls[number].callee == Ref(name)]
     numbers = [number for number in numbers if _assigning(module, name, module.code.calls[number].block) == home]
     if is_class and not all(number in module.methods for number in numbers):
         return []  # an object is kept

@@ -161,7 +161,7 @@ class Module:
     @cached_property
     def attributes(self) -> dict[int, dict[str, list[Assignment]]]:
         """Class block -> attribute -> bindings, from ``self.x = …`` in methods and from the class body."""
-        found: dict[int, dict[str, list[Assignment]]] = defaultdict(dict)
+        attributes: dict[int, dict[str, list[Assignment]]] = defaultdict(dict)
         for target, binds in self.dotted.items():
             root, _, rest = target.partition(".")
             if not rest or "." in rest or "[" in rest:
@@ -169,33 +169,33 @@ class Module:
             for bind in binds:
                 owner = self.owner_of_self(root, bind.block)
                 if owner >= 0:
-                    found[owner].setdefault(rest, []).append(bind)
-        return found
+                    attributes[owner].setdefault(rest, []).append(bind)
+        return attributes
 
     @cached_property
     def calls_in(self) -> dict[int, list[int]]:
         """From each function block (-1: none) to its calls, without those of nested functions."""
-        found: dict[int, list[int]] = {}
+        calls: dict[int, list[int]] = {}
         for index, call in enumerate(self.code.calls):
-            found.setdefault(self.function_of(call.block), []).append(index)
-        return found
+            calls.setdefault(self.function_of(call.block), []).append(index)
+        return calls
 
     @cached_property
     def assignments_in(self) -> dict[int, list[Assignment]]:
         """From each function block (-1: none) to its assignments, without those of nested functions."""
-        found: dict[int, list[Assignment]] = {}
+        assignments: dict[int, list[Assignment]] = {}
         for record in self.code.assignments:
-            found.setdefault(self.function_of(record.block), []).append(record)
-        return found
+            assignments.setdefault(self.function_of(record.block), []).append(record)
+        return assignments
 
     @cached_property
     def functions_in(self) -> dict[int, list[int]]:
         """From each function block (-1: none) to the functions and lambdas defined directly in it."""
-        found: dict[int, list[int]] = {}
+        functions: dict[int, list[int]] = {}
         for block, record in enumerate(self.blocks):
             if record.kind in ("function", "lambda"):
-                found.setdefault(self.function_of(record.parent), []).append(block)
-        return found
+                functions.setdefault(self.function_of(record.parent), []).append(block)
+        return functions
 
     @cached_property
     def blocks_by_kind(self) -> dict[str, list[int]]:
@@ -208,13 +208,13 @@ class Module:
     @cached_property
     def methods(self) -> dict[int, tuple[int, str]]:
         """From each call to the method call on its result, and the method's name."""
-        found: dict[int, tuple[int, str]] = {}
+        methods: dict[int, tuple[int, str]] = {}
         for index, call in enumerate(self.code.calls):
             if isinstance(call.callee, Op) and call.callee.op == ".":
                 owner, method = call.callee.operands
                 if isinstance(owner, CallResult) and isinstance(method, Const):
-                    found[owner.call] = (index, str(method.value))
-        return found
+                    methods[owner.call] = (index, str(method.value))
+        return methods
 
     @cached_property
     def main_guards(self) -> frozenset[int]:
@@ -232,8 +232,8 @@ class Module:
 
     def calls_of(self, *lasts: str) -> list[int]:
         """The calls whose callee, as written, ends with one of the segments `lasts`, in text order."""
-        found = [index for last in lasts if last in self._by_written for index in self._by_written[last]]
-        return sorted(found) if len(found) > 1 else found
+        indices = [index for last in lasts if last in self._by_written for index in self._by_written[last]]
+        return sorted(indices) if len(indices) > 1 else indices
 
     def calls_where(self, matches: Callable[[str], bool]) -> list[int]:
         """The calls for which `matches` holds for the last segment of the callee as written, in text order."""
@@ -241,10 +241,10 @@ class Module:
 
     @cached_property
     def _by_written(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        by_last: dict[str, list[int]] = {}
         for index, last in enumerate(self._written):
-            found.setdefault(last, []).append(index)
-        return found
+            by_last.setdefault(last, []).append(index)
+        return by_last
 
     def function_of(self, block: int) -> int:
         """The nearest enclosing function or lambda block, or -1 at module level."""
@@ -361,14 +361,14 @@ class Module:
     @cached_property
     def _if_of_else(self) -> dict[int, int]:
         """From each ``else`` block to its ``if`` block."""
-        found: dict[int, int] = {}
+        ifs: dict[int, int] = {}
         opened: dict[tuple[int, int], int] = {}
         for index, record in enumerate(self.blocks):
             if record.kind == "if":
                 opened[(record.parent, record.line)] = index
             elif record.kind == "else" and (record.parent, record.line) in opened:
-                found[index] = opened[(record.parent, record.line)]
-        return found
+                ifs[index] = opened[(record.parent, record.line)]
+        return ifs
 
 
 def bound_before(binds: list[Assignment], line: int) -> list[Assignment]:

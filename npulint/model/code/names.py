@@ -38,27 +38,27 @@ class Names:
 
     def of_call(self, module: Module, index: int) -> str:
         """The canonical name of what call number `index` of `module` calls."""
-        known = module.callees[index]
-        if known is None:
+        meaning = module.callees[index]
+        if meaning is None:
             call = module.code.calls[index]
             written = call.callee.name if isinstance(call.callee, Ref) else ""
-            known = module.plain.get(written)
-            if known is not None and written:
-                module.callees[index] = known
-                return known
+            meaning = module.plain.get(written)
+            if meaning is not None and written:
+                module.callees[index] = meaning
+                return meaning
             key = (module.path, index)
             if not self._asked.enter(key):
                 return "?"
             if written:
-                known = self.of_name(module, written, call.block, call.line)
+                meaning = self.of_name(module, written, call.block, call.line)
             else:
-                known = self.of_value(module, call.callee, call.block, call.line)
+                meaning = self.of_value(module, call.callee, call.block, call.line)
             self._asked.leave(key)
-            if len(known) > _LONGEST:
-                known = "?"
-            if not known.startswith("?") or self._asked.final:
-                module.callees[index] = known
-        return known
+            if len(meaning) > _LONGEST:
+                meaning = "?"
+            if not meaning.startswith("?") or self._asked.final:
+                module.callees[index] = meaning
+        return meaning
 
     def of_calls(self, module: Module) -> list[str]:
         """The canonical names of what all calls of `module` call, in text order."""
@@ -68,8 +68,8 @@ class Names:
             names = [""] * len(calls)
             for index in sorted(range(len(calls)), key=[call.line for call in calls].__getitem__):
                 callee = calls[index].callee  # what a name was before is known when it is asked for what it is made
-                known = plain.get(callee.name) if isinstance(callee, Ref) else None
-                names[index] = known or self.of_call(module, index)
+                meaning = plain.get(callee.name) if isinstance(callee, Ref) else None
+                names[index] = meaning or self.of_call(module, index)
             self._all[module.path] = names
         return names
 
@@ -171,45 +171,45 @@ class Names:
 
     def of_name(self, module: Module, name: str, block: int, line: int) -> str:
         """The canonical name of a dotted name as written at a place."""
-        known = module.plain.get(name)
-        if known is not None:
-            return known
+        plain = module.plain.get(name)
+        if plain is not None:
+            return plain
         root, _, rest = name.partition(".")
         if root in module.shadowed:
-            found = module.settled.get((block, root)) or self._root(module, root, block, line)
-            return self._inside(module, root, found, rest) if rest else found
+            meaning = module.settled.get((block, root)) or self._root(module, root, block, line)
+            return self._inside(module, root, meaning, rest) if rest else meaning
         # Bound by a module-level import or not at all.
-        found = module.plain.get(root) or self._root(module, root, 0, 0)
+        meaning = module.plain.get(root) or self._root(module, root, 0, 0)
         if rest:
-            found = self._inside(module, root, found, rest)
-        if not self._asked.active or not found.startswith("?"):
-            module.plain[name] = found
-        return found
+            meaning = self._inside(module, root, meaning, rest)
+        if not self._asked.active or not meaning.startswith("?"):
+            module.plain[name] = meaning
+        return meaning
 
-    def _inside(self, module: Module, root: str, found: str, rest: str) -> str:
+    def _inside(self, module: Module, root: str, meaning: str, rest: str) -> str:
         """What the rest of a dotted name means whose root was found."""
         imported = root in module.imports.get(0, ())
         for part in rest.split("."):
             # A folder without __init__ is no module, but its modules are.
-            inner = self.project.find(f"{found}.{part}", module) if imported and _is_plain(found) else None
-            found = f"{inner.name}:" if inner is not None else self.member(found, part)
-            if imported and found.endswith(part) and "(" not in found:
-                written = found.replace(":", ".")
+            inner = self.project.find(f"{meaning}.{part}", module) if imported and _is_plain(meaning) else None
+            meaning = f"{inner.name}:" if inner is not None else self.member(meaning, part)
+            if imported and meaning.endswith(part) and "(" not in meaning:
+                written = meaning.replace(":", ".")
                 copied = self.project.foreign_name(written, module)
-                found = found if copied == written else copied
-        return found
+                meaning = meaning if copied == written else copied
+        return meaning
 
     def _root(self, module: Module, root: str, block: int, line: int) -> str:
         key = (module.path, block, root, line)
-        known = self._roots.get(key)
-        if known is None:
+        meaning = self._roots.get(key)
+        if meaning is None:
             if not self._asked.enter(key):
                 return "?" + root
-            known = self._look_up(module, root, block, line)
+            meaning = self._look_up(module, root, block, line)
             self._asked.leave(key)
-            if not known.startswith("?") or self._asked.final:
-                self._roots[key] = known
-        return known
+            if not meaning.startswith("?") or self._asked.final:
+                self._roots[key] = meaning
+        return meaning
 
     def _look_up(self, module: Module, root: str, block: int, line: int) -> str:
         here = block
@@ -224,13 +224,13 @@ class Names:
                     return module.settle(block, root, "?" + root)
                 return self._rebound(module, here, root, block, line)
             if module.scope[here] == here and (record.kind != "class" or first):
-                found = self._in_scope(module, here, root, block, line)
-                if found:
+                meaning = self._in_scope(module, here, root, block, line)
+                if meaning:
                     once = len(module.names.get(here, {}).get(root, ())) <= 1
-                    final = len(self._asked.active) <= _TOP or not found.startswith(
+                    final = len(self._asked.active) <= _TOP or not meaning.startswith(
                         "?"
                     )  # deeper down it may be a circle
-                    return module.settle(block, root, found) if once and final else found
+                    return module.settle(block, root, meaning) if once and final else meaning
             first = first and record.kind not in ("function", "lambda")
             here = record.parent
         return self._from_stars(module, root) or root
@@ -285,9 +285,9 @@ class Names:
         key = (module.path, -1, name, 0)
         if not self._asked.enter(key):
             return ""
-        found = self._in_scope(module, 0, name, 0, 1 << 30) or self._from_stars(module, name)
+        meaning = self._in_scope(module, 0, name, 0, 1 << 30) or self._from_stars(module, name)
         self._asked.leave(key)
-        return found
+        return meaning
 
     def _from_stars(self, module: Module, name: str) -> str:
         for record in module.stars:
@@ -339,9 +339,9 @@ class Names:
         question = ("inherited", module.path, block, part)
         if binds or not self._asked.enter(question):
             return ""
-        found = self._inherited(module, block, part)
+        meaning = self._inherited(module, block, part)
         self._asked.leave(question)
-        return found
+        return meaning
 
     def _inherited(self, module: Module, block: int, part: str) -> str:
         record = module.blocks[block]

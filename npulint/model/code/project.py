@@ -37,13 +37,15 @@ _SCRIPTS = frozenset(("cli", "caffe_dump", "config", "tensorflow_dump", "tf_conf
 def tool_copies(modules: Iterable[Module]) -> dict[str, str]:
     """The paths of the modules that are copied from the precision tool, with their names there
     (``precision_tool.tf_config``)."""
-    known = list(modules)
-    own = {module.path: name for module in known if (name := _own_name(module))}
+    listed = list(modules)
+    own = {module.path: name for module in listed if (name := _own_name(module))}
     folders = {posixpath.dirname(path) for path, name in own.items() if name == "tf_config"}
     copies = {path: f"{TOOL}.{name}" for path, name in own.items() if name == "tf_config" or _is_near(path, folders)}
-    whole = {folder for folder in folders if any(_is_part(one.path, folder, deep=True) for one in known)}
-    for module in known if whole else ():
-        for folder in whole:
+    copied_folders = {
+        folder for folder in folders if any(_is_part(module.path, folder, deep=True) for module in listed)
+    }
+    for module in listed if copied_folders else ():
+        for folder in copied_folders:
             if _is_part(module.path, folder, deep=False):
                 relative = posixpath.relpath(module.path, folder or ".").removesuffix(".py")
                 dotted = relative.replace("/", ".").removesuffix("__init__").rstrip(".")
@@ -61,7 +63,9 @@ def _own_name(module: Module) -> str:
         return "tf_config" if len(defined) >= _AT_LEAST else ""
     if len(_SETTINGS.intersection(names)) > _AT_LEAST:
         return "config"
-    return next((name for one, name in _CLASSES.items() if one in names and _has_methods(module, one)), "")
+    return next(
+        (name for class_name, name in _CLASSES.items() if class_name in names and _has_methods(module, class_name)), ""
+    )
 
 
 def _has_methods(module: Module, name: str) -> bool:
@@ -83,7 +87,7 @@ def _is_part(path: str, folder: str, deep: bool) -> bool:
     inner = path[len(folder) :].lstrip("/").removesuffix(".py")
     if deep:
         return inner == f"lib/{TOOL}"
-    return inner.startswith(tuple(f"{one}/" for one in _BELOW)) or inner in _SCRIPTS or inner == "__init__"
+    return inner.startswith(tuple(f"{below}/" for below in _BELOW)) or inner in _SCRIPTS or inner == "__init__"
 
 
 # Names that always mean the installed package, even if there is a folder of that name.
@@ -134,10 +138,12 @@ class Project:
         """Let modules keep what their names mean where an editor has changed others only: if the project before had the
         same modules, and they import none that has changed, themselves or through others."""
         generation = next(_GENERATIONS)
-        formers = {path: one.former for path, one in self.modules.items() if one.former is not None}
-        latest = max((one.generation for one in formers.values()), default=0)
-        layout = frozenset((path, one.name, path in self._named_after) for path, one in self.modules.items())
-        same = {path: one for path, one in formers.items() if one.generation == latest and one.layout == layout}
+        formers = {path: module.former for path, module in self.modules.items() if module.former is not None}
+        latest = max((former.generation for former in formers.values()), default=0)
+        layout = frozenset((path, module.name, path in self._named_after) for path, module in self.modules.items())
+        same = {
+            path: former for path, former in formers.items() if former.generation == latest and former.layout == layout
+        }
         for module in self.modules.values():
             module.former, module.generation, module.layout = None, generation, layout
         changed = self.modules.keys() - same.keys()
@@ -204,7 +210,7 @@ class Project:
                 named = head == folder or "__init__" in top
                 if named and not record.level and (rest or record.name) and head not in top and head not in _FOREIGN:
                     members.setdefault(head, set()).add(rest.partition(".")[0] or record.name)
-        return frozenset([head for head, found in members.items() if found <= top])
+        return frozenset([head for head, imported in members.items() if imported <= top])
 
     def _resolved(self, dotted: str, importer: Module, level: int) -> Module | None:
         if not level and dotted not in self._suffixes:
@@ -227,7 +233,8 @@ class Project:
                 folder = posixpath.dirname(folder)
             base = posixpath.join(folder, *dotted.split(".")) if dotted else folder
             paths = (f"{base}.py", posixpath.join(base, "__init__.py"))
-            return next((one for path in paths if (one := self.modules.get(path) or self._copied.get(path))), None)
+            at_paths = (self.modules.get(path) or self._copied.get(path) for path in paths)
+            return next(filter(None, at_paths), None)
         if not dotted:
             return None
         if dotted.split(".", 1)[0] in _FOREIGN:
@@ -289,12 +296,12 @@ class Project:
 
     def uses(self, path: str) -> dict[str, None]:
         """The paths of the modules that the imports of a module load."""
-        known = self._uses.get(path)
-        if known is None:
+        used = self._uses.get(path)
+        if used is None:
             module = self.modules[path]
             loaded = (target for record in module.code.imports for target in self.imported(module, record))
-            known = self._uses[path] = dict.fromkeys(target.path for target in loaded)
-        return known
+            used = self._uses[path] = dict.fromkeys(target.path for target in loaded)
+        return used
 
     def reached_from(self, path: str) -> list[str]:
         """The paths of the modules that a module loads, directly or through others; itself first."""
@@ -308,11 +315,11 @@ class Project:
     @cached_property
     def users(self) -> dict[str, list[str]]:
         """From each path to the modules that import it."""
-        found: dict[str, list[str]] = {}
+        users: dict[str, list[str]] = {}
         for path in self.modules:
             for target in self.uses(path):
-                found.setdefault(target, []).append(path)
-        return found
+                users.setdefault(target, []).append(path)
+        return users
 
     @cached_property
     def imported_paths(self) -> frozenset[str]:
@@ -324,8 +331,8 @@ class Project:
         `importer`."""
         by_base: dict[str, list[Module]] = {}
         for module in self.modules.values():
-            base, found, _ = f".{module.name}.".partition(f".{prefix}.")
-            if found:
+            base, separator, _ = f".{module.name}.".partition(f".{prefix}.")
+            if separator:
                 by_base.setdefault(base, []).append(module)
         here = f"/{importer.name}".replace(".", "/")
         shared = {b: len(posixpath.commonpath([here, f"/{b}".replace(".", "/")])) for b in by_base}

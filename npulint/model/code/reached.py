@@ -46,8 +46,8 @@ class Reached:
 
     def reaches(self, targets: set[Place], paths: Iterable[str], entry: str) -> bool:
         """Whether a program of these modules may run any of `targets`; True when it computes names."""
-        found = self._run(targets, paths, entry)
-        return found is None or not targets.isdisjoint(found)
+        places = self._run(targets, paths, entry)
+        return places is None or not targets.isdisjoint(places)
 
     def all_of(self, paths: Iterable[str], entry: str) -> set[Place] | None:
         """All that a program of these modules may run; None when names are computed, so that it may be anything.
@@ -89,17 +89,17 @@ class Reached:
         """What a program may run, until something of `targets` is among it."""
         allowed = set(paths)
         queue: list[Place] = [*((path, IMPORTED) for path in allowed), (entry, STARTED)]
-        found: set[Place] = set(queue)
+        reached: set[Place] = set(queue)
         names: set[str] = set()
-        while queue and (not targets or targets.isdisjoint(found)):
+        while queue and (not targets or targets.isdisjoint(reached)):
             new = self._names_of(queue.pop()) - names
             if _COMPUTED in new or (targets and not new.isdisjoint(_DYNAMIC)):
                 return None
             names |= new
-            places = {place for place in self._places(new) if place[0] in allowed} - found
-            found |= places
+            places = {place for place in self._places(new) if place[0] in allowed} - reached
+            reached |= places
             queue += places
-        return found
+        return reached
 
     def _names_of(self, place: Place) -> set[str]:
         names = self._uses.get(place)

@@ -60,34 +60,34 @@ def get(m: Machine, holder: Value, name: str) -> Value:
     return items.each(m, holder, of, open_attribute)
 
 
-def _no_attribute(m: Machine, one: Const | Obj, name: str) -> NoReturn:
-    kind = type(one.value).__name__ if isinstance(one, Const) else one.name or one.kind
+def _no_attribute(m: Machine, alternative: Const | Obj, name: str) -> NoReturn:
+    kind = type(alternative.value).__name__ if isinstance(alternative, Const) else alternative.name or alternative.kind
     m.throw_new("AttributeError", f"'{kind}' object has no attribute '{name}'")
 
 
-def attribute_of(m: Machine, one: Const | Obj, name: str) -> Value:
+def attribute_of(m: Machine, alternative: Const | Obj, name: str) -> Value:
     """The attribute of an alternative, absent where it has none."""
-    if isinstance(one, Const):
-        return _method_of(m, f"builtins.{type(one.value).__name__}", one, name)
-    kind = one.kind
+    if isinstance(alternative, Const):
+        return _method_of(m, f"builtins.{type(alternative.value).__name__}", alternative, name)
+    kind = alternative.kind
     if kind == "instance":
-        return _of_instance(m, one, name)
+        return _of_instance(m, alternative, name)
     if kind == "class":
-        return _of_class(m, one, name)
+        return _of_class(m, alternative, name)
     if kind == "module":
-        return _of_module(m, one, name)
+        return _of_module(m, alternative, name)
     if kind == "symbol":
-        return _of_symbol(m, one, name)
-    if kind in BUILT_IN and one.name:
-        return _of_named_container(m, one, name)
+        return _of_symbol(m, alternative, name)
+    if kind in BUILT_IN and alternative.name:
+        return _of_named_container(m, alternative, name)
     if kind in BUILT_IN:
-        return _method_of(m, BUILT_IN[kind], one, name)
+        return _method_of(m, BUILT_IN[kind], alternative, name)
     if kind == "function":
-        return _of_function(m, one, name)
+        return _of_function(m, alternative, name)
     if kind == "super":
-        return _of_super(m, one, name)
+        return _of_super(m, alternative, name)
     handler = m.kinds.get(kind, NO_KIND).attribute
-    return _unmodelled(m, one, name) if handler is None else handler(m, one, name)
+    return _unmodelled(m, alternative, name) if handler is None else handler(m, alternative, name)
 
 
 def _unmodelled(m: Machine, obj: Obj, name: str) -> Value:
@@ -113,13 +113,17 @@ def _of_named_container(m: Machine, obj: Obj, name: str) -> Value:
     return Value((m.heap.make("method", symbol.name, data=(symbol, Value((obj,)))),), True)
 
 
-def _method_of(m: Machine, type_name: str, one: Const | Obj, name: str) -> Value:
+def _method_of(m: Machine, type_name: str, alternative: Const | Obj, name: str) -> Value:
     if name == "__class__":
         return Value((m.heap.symbol(type_name),))
     if not m.has_method(type_name, name):
-        number = getattr(one.value, name, None) if isinstance(one, Const) and name in ("real", "imag") else None
+        number = (
+            getattr(alternative.value, name, None)
+            if isinstance(alternative, Const) and name in ("real", "imag")
+            else None
+        )
         return ABSENT_VALUE if number is None else const(number)
-    return Value((m.heap.make("method", f"{type_name}.{name}", data=Value((one,))),))
+    return Value((m.heap.make("method", f"{type_name}.{name}", data=Value((alternative,))),))
 
 
 # -- instances and classes
@@ -343,9 +347,9 @@ def _of_super(m: Machine, obj: Obj, name: str) -> Value:
 def _of_module(m: Machine, module: Obj, name: str) -> Value:
     value = m.heap.get(module, name)
     if value.single is ABSENT:
-        found = m.submodule(module, name)
-        if found is not None:
-            return found
+        submodule = m.submodule(module, name)
+        if submodule is not None:
+            return submodule
         getter = m.heap.get(module, "__getattr__")
         if getter.single is not ABSENT:
             return m.call(getter, Arguments([const(name)]))
@@ -385,11 +389,15 @@ def set_value(m: Machine, holder: Value, name: str, value: Value) -> None:
         m.unseen(holder.reason, [value])
         return UNKNOWN
 
-    def of(one: Const | Obj) -> Value:
-        _set_on(m, one, name, value)
+    def of(alternative: Const | Obj) -> Value:
+        _set_on(m, alternative, name, value)
         return UNKNOWN
 
-    if len(holder.alternatives) > 1 and not holder.is_open and all(_is_plain(m, one) for one in holder.alternatives):
+    if (
+        len(holder.alternatives) > 1
+        and not holder.is_open
+        and all(_is_plain(m, alternative) for alternative in holder.alternatives)
+    ):
         for alternative in holder.alternatives:
             assert isinstance(alternative, Obj)
             m.heap.maybe_set(alternative, name, value)
@@ -404,29 +412,29 @@ def _is_plain(m: Machine, obj: object) -> bool:
     return isinstance(obj, Obj) and obj.kind == "module"
 
 
-def _set_on(m: Machine, one: Const | Obj, name: str, value: Value) -> None:
-    if isinstance(one, Const):
-        m.throw_new("AttributeError", f"'{type(one.value).__name__}' object has no attribute '{name}'")
-    if one.kind == "instance":
-        assert one.cls is not None
-        setter = _own_method(m, one.cls, "__setattr__")
+def _set_on(m: Machine, alternative: Const | Obj, name: str, value: Value) -> None:
+    if isinstance(alternative, Const):
+        m.throw_new("AttributeError", f"'{type(alternative.value).__name__}' object has no attribute '{name}'")
+    if alternative.kind == "instance":
+        assert alternative.cls is not None
+        setter = _own_method(m, alternative.cls, "__setattr__")
         if setter is not None:
-            m.call(bind(m, setter, one, one.cls), Arguments([const(name), value]))
+            m.call(bind(m, setter, alternative, alternative.cls), Arguments([const(name), value]))
             return
-        set_own(m, one, name, value)
-    elif one.kind in ("class", "module", "function", "symbol"):
-        if one.kind == "class" and m.class_setter(one, name, value):
+        set_own(m, alternative, name, value)
+    elif alternative.kind in ("class", "module", "function", "symbol"):
+        if alternative.kind == "class" and m.class_setter(alternative, name, value):
             return
-        if one.kind == "symbol":  # the library may call what it finds there
+        if alternative.kind == "symbol":  # the library may call what it finds there
             called = [part for part in value.alternatives if isinstance(part, Obj) and part.kind in _CALLED]
             m.unseen("", [Value((part,)) for part in called])
-        m.heap.set(one, name, value)
-    elif one.kind in BUILT_IN and one.name:
+        m.heap.set(alternative, name, value)
+    elif alternative.kind in BUILT_IN and alternative.name:
         m.lost = True  # the factory of a defaultdict, for instance
-    elif (set_on_kind := m.kinds.get(one.kind, NO_KIND).set_attribute) is not None:
-        set_on_kind(m, one, name, value)
+    elif (set_on_kind := m.kinds.get(alternative.kind, NO_KIND).set_attribute) is not None:
+        set_on_kind(m, alternative, name, value)
     else:
-        m.throw_new("AttributeError", f"'{one.kind}' object has no attribute '{name}'")
+        m.throw_new("AttributeError", f"'{alternative.kind}' object has no attribute '{name}'")
 
 
 def set_own(m: Machine, obj: Obj, name: str, value: Value) -> None:
@@ -466,14 +474,14 @@ def set_own(m: Machine, obj: Obj, name: str, value: Value) -> None:
     m.heap.set(obj, name, value.joined(UNKNOWN) if changes else value)
 
 
-def _replace_attributes(m: Machine, one: Obj, value: Value) -> None:
+def _replace_attributes(m: Machine, instance: Obj, value: Value) -> None:
     """Execute ``one.__dict__ = value``: of a new instance, whose attributes are then what the dict holds."""
     other = value.single
     held = items.builtin_part(other) if isinstance(other, Obj) else None
-    if isinstance(held, Obj) and held.kind == "dict" and not one.many and not m.heap.layout_of(one).keys:
-        one.store = held.store
+    if isinstance(held, Obj) and held.kind == "dict" and not instance.many and not m.heap.layout_of(instance).keys:
+        instance.store = held.store
     else:
-        m.heap.escape([Value((one,)), value])
+        m.heap.escape([Value((instance,)), value])
 
 
 def _refuse_name(m: Machine, obj: Obj, name: str) -> None:
@@ -520,29 +528,33 @@ def change_any(m: Machine, holder: Value, hook: str, value: Value) -> None:
 def delete(m: Machine, holder: Value, name: str) -> None:
     """Execute ``del holder.name``."""
 
-    def of(one: Const | Obj) -> Value:
-        if isinstance(one, Obj) and one.kind == "instance":
-            method = None if one.cls is None else _own_method(m, one.cls, "__delattr__")
+    def of(alternative: Const | Obj) -> Value:
+        if isinstance(alternative, Obj) and alternative.kind == "instance":
+            method = None if alternative.cls is None else _own_method(m, alternative.cls, "__delattr__")
             if method is not None:
-                return m.call(bind(m, method, one, one.cls), Arguments([const(name)]))
-        return delete_own(m, one, name)
+                return m.call(bind(m, method, alternative, alternative.cls), Arguments([const(name)]))
+        return delete_own(m, alternative, name)
 
     items.each(m, holder, of, lambda: m.unseen(holder.reason, []))
 
 
-def delete_own(m: Machine, one: Const | Obj, name: str) -> Value:
+def delete_own(m: Machine, alternative: Const | Obj, name: str) -> Value:
     """Delete an attribute as ``object.__delattr__`` does."""
-    if isinstance(one, Obj) and one.kind == "instance" and one.cls is not None:
-        if m.is_frozen(one, name):
+    if isinstance(alternative, Obj) and alternative.kind == "instance" and alternative.cls is not None:
+        if m.is_frozen(alternative, name):
             m.throw_new("dataclasses.FrozenInstanceError", f"cannot delete field '{name}'")
-        shared, _ = class_attribute(m, one.cls, name)
+        shared, _ = class_attribute(m, alternative.cls, name)
         part = shared.single
         if isinstance(part, Obj) and part.kind == "property" and part.name != "cached":
             deleter = part.data[2]
-            return _no_attribute(m, one, name) if deleter is None else m.call(deleter, Arguments([Value((one,))]))
+            return (
+                _no_attribute(m, alternative, name)
+                if deleter is None
+                else m.call(deleter, Arguments([Value((alternative,))]))
+            )
         if any(isinstance(part, Obj) and part.kind == "instance" for part in shared.alternatives):
             m.lost = True  # it may have a method for that
-    if isinstance(one, Const) or m.heap.get(one, name).single is ABSENT:
-        _no_attribute(m, one, name)
-    m.heap.delete(one, name)
+    if isinstance(alternative, Const) or m.heap.get(alternative, name).single is ABSENT:
+        _no_attribute(m, alternative, name)
+    m.heap.delete(alternative, name)
     return UNKNOWN

@@ -102,21 +102,21 @@ def call(m: Machine, callee: Value, arguments: Arguments, site: ast.AST | None =
     return items.each(m, callee, lambda alternative: call_one(m, alternative, arguments, site), unseen)
 
 
-def call_one(m: Machine, one: Const | Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def call_one(m: Machine, alternative: Const | Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a call of one alternative gives."""
-    if isinstance(one, Const):
-        m.throw_new("TypeError", f"'{type(one.value).__name__}' object is not callable")
-    kind = one.kind
+    if isinstance(alternative, Const):
+        m.throw_new("TypeError", f"'{type(alternative.value).__name__}' object is not callable")
+    kind = alternative.kind
     if kind == "function":
-        return call_function(m, one, arguments)
+        return call_function(m, alternative, arguments)
     if kind == "method":
-        return _call_method(m, one, arguments, site)
+        return _call_method(m, alternative, arguments, site)
     if kind == "class":
-        return m.instantiate(one, arguments, site)
+        return m.instantiate(alternative, arguments, site)
     if kind == "symbol":
-        return m.call_library(one.name, arguments, site)
+        return m.call_library(alternative.name, arguments, site)
     if kind == "partial":
-        function, given = function_of(one), given_by(m, one)
+        function, given = function_of(alternative), given_by(m, alternative)
         if not given.is_exact:
             return m.unseen("partial()", [function, *given.all(), *arguments.all()])
         merged = Arguments(
@@ -127,16 +127,16 @@ def call_one(m: Machine, one: Const | Obj, arguments: Arguments, site: ast.AST |
         )
         return call(m, function, merged, site)
     if kind == "instance":
-        method = m.class_attribute(one, "__call__")
+        method = m.class_attribute(alternative, "__call__")
         if method is not None:
             return call(m, method, arguments, site)
-        if m.extends_unseen(one):
-            return m.call_unseen_instance(one, arguments)
-        m.throw_new("TypeError", f"'{one.name}' object is not callable")
+        if m.extends_unseen(alternative):
+            return m.call_unseen_instance(alternative, arguments)
+        m.throw_new("TypeError", f"'{alternative.name}' object is not callable")
     handler = m.kinds.get(kind, NO_KIND).call
     if handler is not None:
-        return handler(m, one, arguments, site)
-    return m.unseen("", [Value((one,)), *arguments.all()])
+        return handler(m, alternative, arguments, site)
+    return m.unseen("", [Value((alternative,)), *arguments.all()])
 
 
 def _call_method(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -215,16 +215,16 @@ def run_frame(m: Machine, frame: Frame) -> Value:
     returns, frame.returns = frame.returns, []
     if not returns:
         raise Dead
-    m.store.release([one.layer for one in returns])
-    m.store.join([one.layer for one in returns])
-    return joined([one.value for one in returns])
+    m.store.release([outcome.layer for outcome in returns])
+    m.store.join([outcome.layer for outcome in returns])
+    return joined([outcome.value for outcome in returns])
 
 
 def bind_arguments(m: Machine, frame: Frame, data: FunctionData, arguments: Arguments, name: str) -> None:
     """Bind the parameters of a function, or raise TypeError as Python does."""
     node = data.node.args
     names = frame.locals
-    positional = [one.arg for one in (*node.posonlyargs, *node.args)]
+    positional = [parameter.arg for parameter in (*node.posonlyargs, *node.args)]
     given = dict(zip(positional, arguments.positional, strict=False))
     extra = arguments.positional[len(positional) :]
     keywords = dict(arguments.keywords)
@@ -233,7 +233,7 @@ def bind_arguments(m: Machine, frame: Frame, data: FunctionData, arguments: Argu
             "TypeError",
             f"{name}() takes {len(positional)} positional arguments but {len(arguments.positional)} were given",
         )
-    keyword_names = [one.arg for one in (*node.args, *node.kwonlyargs)]
+    keyword_names = [parameter.arg for parameter in (*node.args, *node.kwonlyargs)]
     for key in keyword_names:
         if key in keywords:
             if key in given:
@@ -357,9 +357,9 @@ def yield_value(m: Machine, value: Value) -> Value:
 def awaited(m: Machine, value: Value) -> Value:
     """What ``await value`` gives."""
 
-    def of(one: Const | Obj) -> Value:
-        if isinstance(one, Obj) and one.kind == "coroutine":
-            return run_frame(m, one.data)
+    def of(alternative: Const | Obj) -> Value:
+        if isinstance(alternative, Obj) and alternative.kind == "coroutine":
+            return run_frame(m, alternative.data)
         m.may_throw()
         return UNKNOWN
 

@@ -139,7 +139,7 @@ def annotate(m: Machine, name: str, annotation: ast.expr) -> None:
     cls = m.frame.locals
     text = ast.unparse(annotation)
     before = m.annotations.setdefault(cls, [])
-    m.annotations[cls] = [*(one for one in before if one[0] != name), (name, text)]
+    m.annotations[cls] = [*(annotated for annotated in before if annotated[0] != name), (name, text)]
 
 
 def _after_body(m: Machine, cls: Obj, arguments: Arguments) -> None:

@@ -199,12 +199,12 @@ class Engine(Machine):
         bound = attributes.bind(self, value.without(ABSENT), obj, home)
         return joined([bound, UNKNOWN]) if value.may_be_absent else bound
 
-    def number_or_text(self, one: Const | Obj) -> Const | Obj:
+    def number_or_text(self, alternative: Const | Obj) -> Const | Obj:
         """The constant that an instance of a class extending a number or text counts as; others as they are."""
-        if not isinstance(one, Obj) or one.cls is None or one.items is None:
-            return one
-        is_flag = one.cls in self.enums and records.is_flag(self.enums[one.cls][0])
-        return one if is_flag else items.builtin_part(one)
+        if not isinstance(alternative, Obj) or alternative.cls is None or alternative.items is None:
+            return alternative
+        is_flag = alternative.cls in self.enums and records.is_flag(self.enums[alternative.cls][0])
+        return alternative if is_flag else items.builtin_part(alternative)
 
     def own_methods(self, obj: Obj) -> list[Value]:
         """The methods that the program defines for an instance which is given to unseen code, each once."""
@@ -271,17 +271,21 @@ class Engine(Machine):
         """Whether an alternative is an instance of a class; None if that is not known."""
         return self.is_subclass(self.type_of(alternative), kind)
 
-    def type_of(self, one: Const | Obj) -> Obj:
+    def type_of(self, alternative: Const | Obj) -> Obj:
         """The class of an alternative."""
-        if isinstance(one, Const):
-            return self.heap.symbol(f"builtins.{type(one.value).__name__}")
-        if one.kind == "instance" and one.cls is not None:
-            return one.cls
-        if one.kind in ("dict", "set") and one.name and not one.name.startswith("<"):
-            return self.heap.symbol("builtins.frozenset" if one.kind == "set" else f"collections.{one.name}")
-        if one.kind == "class" and one.data.is_open:
+        if isinstance(alternative, Const):
+            return self.heap.symbol(f"builtins.{type(alternative.value).__name__}")
+        if alternative.kind == "instance" and alternative.cls is not None:
+            return alternative.cls
+        if alternative.kind in ("dict", "set") and alternative.name and not alternative.name.startswith("<"):
+            return self.heap.symbol(
+                "builtins.frozenset" if alternative.kind == "set" else f"collections.{alternative.name}"
+            )
+        if alternative.kind == "class" and alternative.data.is_open:
             return self.heap.symbol("<class>")
-        return self.heap.symbol(f"builtins.{_KINDS[one.kind]}" if one.kind in _KINDS else f"<{one.kind}>")
+        return self.heap.symbol(
+            f"builtins.{_KINDS[alternative.kind]}" if alternative.kind in _KINDS else f"<{alternative.kind}>"
+        )
 
     def is_frozen(self, obj: Obj, name: str) -> bool:
         """Whether an attribute of an instance cannot be set."""
@@ -582,13 +586,13 @@ class Engine(Machine):
         _, kind, method = name.split(".", 2)
         obj = receiver.single
         if isinstance(obj, Obj) and obj.kind in METHODS:
-            found = METHODS[obj.kind].get(method)
-            if found is None:
+            implementation = METHODS[obj.kind].get(method)
+            if implementation is None:
                 return self.unseen(f"{name}()", [receiver, *arguments.all()])
             if not arguments.is_exact and method not in ("update", "__init__"):
                 return self.unseen(f"{name}()", [receiver, *arguments.all()])
             try:
-                return found(self, obj, arguments, site)
+                return implementation(self, obj, arguments, site)
             except IndexError:
                 self.throw_new("TypeError", f"{method}() takes another number of arguments")
         if kind in texts.METHODS and method in texts.METHODS[kind] and arguments.is_exact:
@@ -630,7 +634,7 @@ class Engine(Machine):
         are the folders of PYTHONPATH below the project's root."""
         folder = self.working_folder if module_name else posixpath.dirname(script)
         symbol = self.heap.symbol("sys")
-        paths = [path_value(self.heap, fromkey) for fromkey in dict.fromkeys((folder, *search))]
+        paths = [path_value(self.heap, path) for path in dict.fromkeys((folder, *search))]
         self.heap.set(symbol, "path", self.heap.sequence("list", paths))
         self.heap.set(symbol, "argv", self._argv(script, words, None if module_name else named))
         module = Obj("module", self.store.new_serial(), "__main__", data=ModuleData(script, "__main__", False))

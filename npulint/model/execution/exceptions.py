@@ -31,17 +31,19 @@ def raise_(m: Machine, node: ast.Raise) -> NoReturn:
 def instance_of(m: Machine, value: Value) -> Value:
     """The exception that is raised by its class or itself."""
 
-    def of(one: Const | Obj) -> Value:
-        is_class = isinstance(one, Obj) and (one.kind == "class" or (one.kind == "symbol" and is_exception(one.name)))
-        return m.call(Value((one,)), Arguments()) if is_class else Value((one,))
+    def of(alternative: Const | Obj) -> Value:
+        is_class = isinstance(alternative, Obj) and (
+            alternative.kind == "class" or (alternative.kind == "symbol" and is_exception(alternative.name))
+        )
+        return m.call(Value((alternative,)), Arguments()) if is_class else Value((alternative,))
 
     return items.each(m, value, of, lambda: UNKNOWN)
 
 
 def is_exception(name: str) -> bool:
     """Whether a symbol is an exception class of Python itself."""
-    found = getattr(builtins, name.removeprefix("builtins."), None)
-    return isinstance(found, type) and issubclass(found, BaseException)
+    builtin = getattr(builtins, name.removeprefix("builtins."), None)
+    return isinstance(builtin, type) and issubclass(builtin, BaseException)
 
 
 # -- try
@@ -104,7 +106,7 @@ class Paths:
         return lists
 
     def _lengths(self) -> list[int]:
-        return [len(one) for one in self._lists()]
+        return [len(outcomes) for outcomes in self._lists()]
 
     def taken(self) -> list[tuple[list[object], object]]:
         """The new ways out with the lists that they were taken from."""
@@ -265,10 +267,10 @@ def caught_by(m: Machine, error: Obj, kinds: list[Obj] | None) -> bool | None:
         return None
     answer: bool | None = False
     for kind in kinds:
-        one = m.is_subclass(error.cls, kind)
-        if one:
+        is_of_kind = m.is_subclass(error.cls, kind)
+        if is_of_kind:
             return True
-        if one is None:
+        if is_of_kind is None:
             answer = None
     return answer
 
@@ -304,11 +306,11 @@ def value_unless(m: Machine, work: Callable[[], Value], error: str, otherwise: V
     return joined(results)
 
 
-def attribute_or_absent(m: Machine, one: Const | Obj, name: str) -> Value:
+def attribute_or_absent(m: Machine, alternative: Const | Obj, name: str) -> Value:
     """The attribute of an alternative, absent where it has none, or what computes it raises AttributeError."""
-    if not isinstance(one, Obj) or one.kind not in ("instance", "module"):
-        return attributes.attribute_of(m, one, name)
-    return value_unless(m, lambda: attributes.attribute_of(m, one, name), "AttributeError", ABSENT_VALUE)
+    if not isinstance(alternative, Obj) or alternative.kind not in ("instance", "module"):
+        return attributes.attribute_of(m, alternative, name)
+    return value_unless(m, lambda: attributes.attribute_of(m, alternative, name), "AttributeError", ABSENT_VALUE)
 
 
 # -- with
@@ -361,21 +363,21 @@ def _with_unseen(m: Machine, body: Callable[[Value], None]) -> None:
     leave(m, ends, False)
 
 
-def _enter(m: Machine, one: Const | Obj, body: Callable[[Value], None]) -> None:
-    if isinstance(one, Obj):
-        if one.kind == "generator_context":
-            _with_generator(m, one.data, body)
+def _enter(m: Machine, alternative: Const | Obj, body: Callable[[Value], None]) -> None:
+    if isinstance(alternative, Obj):
+        if alternative.kind == "generator_context":
+            _with_generator(m, alternative.data, body)
             return
-        if one.kind == "instance":
-            enter, leave_ = m.class_attribute(one, "__enter__"), m.class_attribute(one, "__exit__")
-            enter = enter or m.class_attribute(one, "__aenter__")
-            leave_ = leave_ or m.class_attribute(one, "__aexit__")
+        if alternative.kind == "instance":
+            enter, leave_ = m.class_attribute(alternative, "__enter__"), m.class_attribute(alternative, "__exit__")
+            enter = enter or m.class_attribute(alternative, "__aenter__")
+            leave_ = leave_ or m.class_attribute(alternative, "__aexit__")
             if enter is not None and leave_ is not None:
                 _with_instance(m, enter, leave_, body)
                 return
-        enter_kind = m.kinds.get(one.kind, NO_KIND).enter
+        enter_kind = m.kinds.get(alternative.kind, NO_KIND).enter
         if enter_kind is not None:
-            enter_kind(m, one, body)
+            enter_kind(m, alternative, body)
             return
     _with_unseen(m, body)
 

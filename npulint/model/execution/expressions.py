@@ -167,31 +167,36 @@ def _of_constants(
 
 
 def _binary_of(
-    m: Machine, stem: str, function: Callable[[Any, Any], object], one: Const | Obj, other: Const | Obj, site: ast.AST
+    m: Machine,
+    stem: str,
+    function: Callable[[Any, Any], object],
+    alternative: Const | Obj,
+    other: Const | Obj,
+    site: ast.AST,
 ) -> Value:
-    if isinstance(one, Const) and isinstance(other, Const):
-        return _of_constants(m, stem, function, one, other)
-    if isinstance(one, Const) and isinstance(one.value, str) and stem == "mod":
-        return texts.percent(m, Value((one,)), Value((other,)))
-    own = _by_methods(m, stem, one, other)
+    if isinstance(alternative, Const) and isinstance(other, Const):
+        return _of_constants(m, stem, function, alternative, other)
+    if isinstance(alternative, Const) and isinstance(alternative.value, str) and stem == "mod":
+        return texts.percent(m, Value((alternative,)), Value((other,)))
+    own = _by_methods(m, stem, alternative, other)
     if own is not None:
         return own
-    left, right = m.number_or_text(one), m.number_or_text(other)
+    left, right = m.number_or_text(alternative), m.number_or_text(other)
     if isinstance(left, Const) and isinstance(right, Const):
         return _of_constants(m, stem, function, left, right)
-    made = _path_operator(m, stem, one, other) or items.operator(m, stem, one, other, site)
+    made = _path_operator(m, stem, alternative, other) or items.operator(m, stem, alternative, other, site)
     if made is not None:
         return made
     m.may_throw()
     return UNKNOWN
 
 
-def _path_operator(m: Machine, stem: str, one: Const | Obj, other: Const | Obj) -> Value | None:
-    if stem == "truediv" and "pathlib" in (getattr(one, "kind", ""), getattr(other, "kind", "")):
-        return path_objects.divided(m, Value((one,)), Value((other,))) or UNKNOWN
+def _path_operator(m: Machine, stem: str, alternative: Const | Obj, other: Const | Obj) -> Value | None:
+    if stem == "truediv" and "pathlib" in (getattr(alternative, "kind", ""), getattr(other, "kind", "")):
+        return path_objects.divided(m, Value((alternative,)), Value((other,))) or UNKNOWN
     text = other.value if isinstance(other, Const) else None
-    if stem == "add" and isinstance(one, Obj) and one.kind == "path" and isinstance(text, str):
-        return paths.extended_path(m.heap, one, text)
+    if stem == "add" and isinstance(alternative, Obj) and alternative.kind == "path" and isinstance(text, str):
+        return paths.extended_path(m.heap, alternative, text)
     return None
 
 
@@ -219,8 +224,8 @@ def _is_plain(m: Machine, obj: Obj) -> bool:
     return obj.kind == "instance" and obj.items is None and not m.extends_unseen(obj)
 
 
-def _is_instance(one: Const | Obj) -> TypeGuard[Obj]:
-    return isinstance(one, Obj) and one.kind == "instance"
+def _is_instance(alternative: Const | Obj) -> TypeGuard[Obj]:
+    return isinstance(alternative, Obj) and alternative.kind == "instance"
 
 
 def _declines(result: Value) -> bool:
@@ -231,18 +236,22 @@ def _declines(result: Value) -> bool:
     )
 
 
-def _asked(m: Machine, stem: str, one: Const | Obj, other: Const | Obj) -> list[tuple[Obj, str, Const | Obj]]:
+def _asked(m: Machine, stem: str, alternative: Const | Obj, other: Const | Obj) -> list[tuple[Obj, str, Const | Obj]]:
     """The instances whose methods decide about an operator, in the order in which Python asks them."""
     name, reflected = f"__{stem}__", f"__r{stem}__"
     asked: list[tuple[Obj, str, Const | Obj]] = []
-    if _is_instance(one):
-        asked.append((one, name, other))
-    if _is_instance(other) and not (_is_instance(one) and one.cls is other.cls):
+    if _is_instance(alternative):
+        asked.append((alternative, name, other))
+    if _is_instance(other) and not (_is_instance(alternative) and alternative.cls is other.cls):
         is_first = False
-        if _is_instance(one) and m.is_subclass(other.cls, m.type_of(one)) is not False and other.cls is not None:
-            homes = [attributes.class_attribute(m, m.type_of(part), reflected)[1] for part in (one, other)]
+        if (
+            _is_instance(alternative)
+            and m.is_subclass(other.cls, m.type_of(alternative)) is not False
+            and other.cls is not None
+        ):
+            homes = [attributes.class_attribute(m, m.type_of(part), reflected)[1] for part in (alternative, other)]
             is_first = homes[0] is not homes[1]
-        asked.insert(0 if is_first else len(asked), (other, reflected, one))
+        asked.insert(0 if is_first else len(asked), (other, reflected, alternative))
     return asked
 
 
@@ -262,16 +271,18 @@ def augmented(m: Machine, op: ast.operator, left: Value, right: Value, site: ast
     return binary(m, op, left, right, site)
 
 
-def _augmented_of(m: Machine, op: ast.operator, stem: str, one: Const | Obj, right: Value, site: ast.AST) -> Value:
-    if isinstance(one, Obj):
-        if one.kind == "instance":
-            method = m.class_attribute(one, f"__i{stem}__")
+def _augmented_of(
+    m: Machine, op: ast.operator, stem: str, alternative: Const | Obj, right: Value, site: ast.AST
+) -> Value:
+    if isinstance(alternative, Obj):
+        if alternative.kind == "instance":
+            method = m.class_attribute(alternative, f"__i{stem}__")
             if method is not None:
                 return m.call(method, Arguments([right]))
-        held = items.builtin_part(one)
+        held = items.builtin_part(alternative)
         if isinstance(held, Obj) and items.change_in_place(m, stem, held, right):
-            return Value((one,))
-    return binary(m, op, Value((one,)), right, site)
+            return Value((alternative,))
+    return binary(m, op, Value((alternative,)), right, site)
 
 
 def _unary(m: Machine, node: ast.UnaryOp) -> Value:
@@ -289,13 +300,13 @@ def _unary(m: Machine, node: ast.UnaryOp) -> Value:
     return result.of(result.alternatives, value.origin) if isinstance(node.operand, ast.Constant) else result
 
 
-def _unary_of(m: Machine, stem: str, function: Callable[[Any], object], one: Const | Obj) -> Value:
-    if isinstance(one, Const):
+def _unary_of(m: Machine, stem: str, function: Callable[[Any], object], alternative: Const | Obj) -> Value:
+    if isinstance(alternative, Const):
         try:
-            return const(function(one.value))
+            return const(function(alternative.value))
         except TypeError as error:
             m.throw_new("TypeError", str(error))
-    method = m.class_attribute(one, f"__{stem}__") if one.kind == "instance" else None
+    method = m.class_attribute(alternative, f"__{stem}__") if alternative.kind == "instance" else None
     return UNKNOWN if method is None else m.call(method, Arguments())
 
 
@@ -399,14 +410,14 @@ def _or_either(m: Machine, value: Value) -> Value:
 
 
 def _compare_of(
-    m: Machine, stem: str, function: Callable[[Any, Any], bool], one: Const | Obj, other: Const | Obj
+    m: Machine, stem: str, function: Callable[[Any, Any], bool], alternative: Const | Obj, other: Const | Obj
 ) -> Value:
-    if isinstance(one, Const) and isinstance(other, Const):
+    if isinstance(alternative, Const) and isinstance(other, Const):
         try:
-            return truth_value(bool(function(one.value, other.value)))
+            return truth_value(bool(function(alternative.value, other.value)))
         except TypeError as error:
             m.throw_new("TypeError", str(error))
-    for owner, argument, name in ((one, other, stem), (other, one, operators.REFLECTED[stem])):
+    for owner, argument, name in ((alternative, other, stem), (other, alternative, operators.REFLECTED[stem])):
         if isinstance(owner, Obj) and owner.kind == "instance":
             method = m.class_attribute(owner, f"__{name}__")
             if method is not None:
@@ -416,10 +427,10 @@ def _compare_of(
             if method is not None:
                 return _negated(m, _or_either(m, m.call(method, Arguments([Value((argument,))]))))
     if stem in ("eq", "ne"):
-        answer = is_equal(m, one, other)
+        answer = is_equal(m, alternative, other)
         return truth_value(answer if answer is None or stem == "eq" else not answer)
     try:
-        left, right = hosted(Value((one,)), m.heap), hosted(Value((other,)), m.heap)
+        left, right = hosted(Value((alternative,)), m.heap), hosted(Value((other,)), m.heap)
     except Unhosted:
         m.may_throw("TypeError")
         return EITHER
@@ -442,7 +453,7 @@ def _subscript(m: Machine, node: ast.Subscript) -> Value:
 
 
 def _slice(m: Machine, node: ast.Slice) -> Value:
-    parts = [NONE if one is None else evaluate(m, one) for one in (node.lower, node.upper, node.step)]
+    parts = [NONE if bound is None else evaluate(m, bound) for bound in (node.lower, node.upper, node.step)]
     return m.heap.slice_of(parts, node)
 
 

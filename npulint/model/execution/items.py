@@ -38,7 +38,7 @@ def each(m: Machine, value: Value, of: Callable[[Const | Obj], Value], otherwise
     works: list[Callable[[], Value]] = []
     for alternative in value.alternatives:
         if alternative is not ABSENT:
-            works.append(lambda one=alternative: of(one))  # type: ignore[misc]
+            works.append(lambda alternative=alternative: of(alternative))  # type: ignore[misc]
     if value.is_open or not works:
         works.append(otherwise)
     return m.value_of_branches(works)
@@ -59,19 +59,19 @@ def each_pair(
     for alternative in left.alternatives:
         for other in right.alternatives:
             if alternative is not ABSENT and other is not ABSENT:
-                works.append(lambda one=alternative, other=other: of(one, other))  # type: ignore[misc]
+                works.append(lambda alternative=alternative, other=other: of(alternative, other))  # type: ignore[misc]
     if left.is_open or right.is_open or not works:
         works.append(otherwise)
     return m.value_of_branches(works)
 
 
-def builtin_part(one: Const | Obj) -> Const | Obj:
+def builtin_part(alternative: Const | Obj) -> Const | Obj:
     """The list, dict or constant that an instance of a class extending a built-in one is; others as they are."""
-    if isinstance(one, Obj) and one.items is not None:
-        held = one.items.single
+    if isinstance(alternative, Obj) and alternative.items is not None:
+        held = alternative.items.single
         if isinstance(held, (Const, Obj)):
             return held
-    return one
+    return alternative
 
 
 # -- iterating
@@ -93,18 +93,20 @@ def iterate(m: Machine, source: Value, consume: Callable[[Value], object]) -> No
     each(m, source, items_of, open_items)
 
 
-def _iterate_one(m: Machine, one: Const | Obj, consume: Callable[[Value], object]) -> None:
-    one = builtin_part(one)
-    if isinstance(one, Const):
-        _iterate_constant(m, one.value, consume)
-    elif one.kind in ("list", "tuple"):
-        _iterate_list(m, one, consume)
-    elif one.kind in ("dict", "set"):
-        _iterate_keys(m, one, consume, lambda key, _: UNKNOWN if key is UNKNOWN_KEY else value_of_key(key, m.heap))
+def _iterate_one(m: Machine, alternative: Const | Obj, consume: Callable[[Value], object]) -> None:
+    alternative = builtin_part(alternative)
+    if isinstance(alternative, Const):
+        _iterate_constant(m, alternative.value, consume)
+    elif alternative.kind in ("list", "tuple"):
+        _iterate_list(m, alternative, consume)
+    elif alternative.kind in ("dict", "set"):
+        _iterate_keys(
+            m, alternative, consume, lambda key, _: UNKNOWN if key is UNKNOWN_KEY else value_of_key(key, m.heap)
+        )
     else:
-        handler = m.kinds.get(one.kind, NO_KIND).iterate
+        handler = m.kinds.get(alternative.kind, NO_KIND).iterate
         if handler is not None:
-            handler(m, one, consume)
+            handler(m, alternative, consume)
         else:
             m.may_throw()
             repeat(m, lambda: consume(UNKNOWN))
@@ -253,16 +255,16 @@ def get_item(m: Machine, holder: Value, key: Value, site: ast.AST | None = None)
     return each(m, holder, lambda alternative: _item_of(m, alternative, key, site), open_item)
 
 
-def _item_of(m: Machine, one: Const | Obj, key: Value, site: ast.AST | None) -> Value:
-    if isinstance(one, Obj):
-        if one.kind == "instance":
-            method = m.class_attribute(one, "__getitem__")
+def _item_of(m: Machine, alternative: Const | Obj, key: Value, site: ast.AST | None) -> Value:
+    if isinstance(alternative, Obj):
+        if alternative.kind == "instance":
+            method = m.class_attribute(alternative, "__getitem__")
             if method is not None:
                 return m.call(method, Arguments([key]), site)
-        held = builtin_part(one)
+        held = builtin_part(alternative)
         if isinstance(held, Obj):
             if held.kind == "dict":
-                return _dict_item(m, one, held, key, site)
+                return _dict_item(m, alternative, held, key, site)
             if held.kind in ("list", "tuple"):
                 return each(m, key, lambda index: _list_item(m, held, index, site), lambda: _any_item(m, held))
             handler = m.kinds.get(held.kind, NO_KIND).item
@@ -270,8 +272,10 @@ def _item_of(m: Machine, one: Const | Obj, key: Value, site: ast.AST | None) -> 
                 return handler(m, held, key)
             m.may_throw()
             return UNKNOWN
-        one = held
-    return each(m, key, lambda index: _constant_item(m, one.value, index), lambda: _constant_any(m, one.value))
+        alternative = held
+    return each(
+        m, key, lambda index: _constant_item(m, alternative.value, index), lambda: _constant_any(m, alternative.value)
+    )
 
 
 def _any_item(m: Machine, owner: Obj) -> Value:
@@ -391,9 +395,9 @@ def set_item(m: Machine, holder: Obj, key: Value, value: Value) -> None:
     if len(keys) == 1 and not key.is_open and keys[0] is not None:
         m.heap.set(holder, keys[0], value)
         return
-    for one in keys:
-        if one is not None:
-            m.heap.maybe_set(holder, one, value)
+    for possible_key in keys:
+        if possible_key is not None:
+            m.heap.maybe_set(holder, possible_key, value)
 
 
 def refuse_unhashable(m: Machine, key: Value) -> None:
@@ -417,15 +421,15 @@ def store_item(m: Machine, holder: Value, key: Value, value: Value) -> None:
     each(m, holder, of, unseen)
 
 
-def _store_in(m: Machine, one: Const | Obj, key: Value, value: Value) -> None:
-    if isinstance(one, Const):
+def _store_in(m: Machine, alternative: Const | Obj, key: Value, value: Value) -> None:
+    if isinstance(alternative, Const):
         m.throw_new("TypeError", "object does not support item assignment")
-    if one.kind == "instance":
-        method = m.class_attribute(one, "__setitem__")
+    if alternative.kind == "instance":
+        method = m.class_attribute(alternative, "__setitem__")
         if method is not None:
             m.call(method, Arguments([key, value]))
             return
-    held = builtin_part(one)
+    held = builtin_part(alternative)
     if not isinstance(held, Obj):
         return
     if held.kind == "dict":
@@ -435,7 +439,7 @@ def _store_in(m: Machine, one: Const | Obj, key: Value, value: Value) -> None:
     elif (store := m.kinds.get(held.kind, NO_KIND).store_item) is not None:
         store(m, held, key, value)
     else:
-        m.unseen(one.name, [Value((one,)), key, value])
+        m.unseen(alternative.name, [Value((alternative,)), key, value])
 
 
 def _store_in_list(m: Machine, owner: Obj, key: Value, value: Value) -> None:
@@ -486,10 +490,10 @@ def delete_item(m: Machine, holder: Value, key: Value) -> None:
     each(m, holder, of, lambda: m.unseen(holder.reason, [key]))
 
 
-def _delete_in(m: Machine, one: Const | Obj, key: Value) -> None:
-    held = builtin_part(one)
-    if isinstance(one, Obj) and one.kind == "instance":
-        method = m.class_attribute(one, "__delitem__")
+def _delete_in(m: Machine, alternative: Const | Obj, key: Value) -> None:
+    held = builtin_part(alternative)
+    if isinstance(alternative, Obj) and alternative.kind == "instance":
+        method = m.class_attribute(alternative, "__delitem__")
         if method is not None:
             m.call(method, Arguments([key]))
             return
@@ -521,7 +525,7 @@ def _delete_in(m: Machine, one: Const | Obj, key: Value) -> None:
     elif isinstance(held, Obj) and (store := m.kinds.get(held.kind, NO_KIND).store_item) is not None:
         store(m, held, key, Value((ABSENT,)))
     else:
-        m.unseen("", [Value((one,)), key])
+        m.unseen("", [Value((alternative,)), key])
 
 
 # -- containment
@@ -534,12 +538,12 @@ def contains(m: Machine, holder: Value, item: Value) -> Value:
     return each(m, holder, lambda alternative: _contains_one(m, alternative, item), lambda: EITHER)
 
 
-def _contains_one(m: Machine, one: Const | Obj, item: Value) -> Value:
-    if isinstance(one, Obj) and one.kind == "instance":
-        method = m.class_attribute(one, "__contains__")
+def _contains_one(m: Machine, alternative: Const | Obj, item: Value) -> Value:
+    if isinstance(alternative, Obj) and alternative.kind == "instance":
+        method = m.class_attribute(alternative, "__contains__")
         if method is not None:
             return truth_value(truth(m, m.call(method, Arguments([item]))))  # whatever it returns
-    held = builtin_part(one)
+    held = builtin_part(alternative)
     if isinstance(held, Const):
         return each(m, item, lambda part: _constant_contains(m, held.value, part), lambda: EITHER)
     if held.kind in ("dict", "set"):

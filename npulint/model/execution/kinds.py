@@ -148,7 +148,7 @@ def _attribute_of_wrapped(m: Machine, obj: Obj, name: str) -> Value:
     return attributes.get(m, obj.data, name)
 
 
-def _attribute_of_generator(m: Machine, one: Obj, name: str) -> Value:
+def _attribute_of_generator(m: Machine, generator: Obj, name: str) -> Value:
     """What a generator is sent, or what is raised in it, is not followed."""
     m.lost = True
     return UNKNOWN
@@ -278,7 +278,7 @@ def _enter_context(m: Machine, obj: Obj, body: Callable[[Value], None]) -> None:
     leave(m, ends, False)
 
 
-def _call_cacher(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def _call_cacher(m: Machine, cacher: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """The decorator that ``lru_cache(maxsize=None)`` gives."""
     return standard.STANDARD["functools.cache"](m, arguments, site)
 
@@ -306,7 +306,7 @@ def _call_wrapped(m: Machine, obj: Obj, arguments: Arguments, site: ast.AST | No
     return m.call(obj.data, arguments, site)
 
 
-def _zero(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+def _zero(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     return const(0)
 
 

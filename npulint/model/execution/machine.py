@@ -451,11 +451,11 @@ class Machine(ABC):
         """A class and its bases in the order in which attributes are looked up."""
 
     @abstractmethod
-    def class_attribute(self, one: Obj, name: str) -> Value | None:
+    def class_attribute(self, instance: Obj, name: str) -> Value | None:
         """A special method that the program defines for an instance, bound to it; None if it does not."""
 
     @abstractmethod
-    def extends_unseen(self, one: Obj) -> bool:
+    def extends_unseen(self, instance: Obj) -> bool:
         """Whether an instance may have attributes that are not seen."""
 
     @abstractmethod
@@ -463,7 +463,7 @@ class Machine(ABC):
         """Whether a class may have attributes that are not seen."""
 
     @abstractmethod
-    def unseen_base(self, one: Obj) -> str:
+    def unseen_base(self, instance: Obj) -> str:
         """The name of the first base of an instance's class that is not seen."""
 
     @abstractmethod
@@ -475,15 +475,15 @@ class Machine(ABC):
         """Whether a class extends another; None if that is not known."""
 
     @abstractmethod
-    def is_instance(self, one: Const | Obj, kind: Obj) -> bool | None:
+    def is_instance(self, alternative: Const | Obj, kind: Obj) -> bool | None:
         """Whether an alternative is an instance of a class; None if that is not known."""
 
     @abstractmethod
-    def type_of(self, one: Const | Obj) -> Obj:
+    def type_of(self, alternative: Const | Obj) -> Obj:
         """The class of an alternative."""
 
     @abstractmethod
-    def is_frozen(self, one: Obj, name: str) -> bool:
+    def is_frozen(self, instance: Obj, name: str) -> bool:
         """Whether an attribute of an instance cannot be set."""
 
     @abstractmethod
@@ -495,7 +495,7 @@ class Machine(ABC):
         """What Python generates for a class; None for other names."""
 
     @abstractmethod
-    def instance_member(self, one: Obj, name: str) -> Value | None:
+    def instance_member(self, instance: Obj, name: str) -> Value | None:
         """What Python generates for an instance; None for other names."""
 
     @abstractmethod
@@ -503,7 +503,7 @@ class Machine(ABC):
         """Whether a class is one of exceptions."""
 
     @abstractmethod
-    def super_member(self, one: Obj, name: str) -> Value | None:
+    def super_member(self, proxy: Obj, name: str) -> Value | None:
         """What ``super().name`` is of built-in classes."""
 
     @abstractmethod
@@ -511,19 +511,19 @@ class Machine(ABC):
         """Whether setting an attribute of a class was done otherwise."""
 
     @abstractmethod
-    def namespace(self, one: Obj) -> Obj:
+    def namespace(self, owner: Obj) -> Obj:
         """The dict of the attributes of an object."""
 
     @abstractmethod
-    def plain_text(self, one: Obj) -> str | None:
+    def plain_text(self, instance: Obj) -> str | None:
         """Whether the text of an instance is that of the constant that it is."""
 
     @abstractmethod
-    def number_or_text(self, one: Const | Obj) -> Const | Obj:
+    def number_or_text(self, alternative: Const | Obj) -> Const | Obj:
         """The constant that an instance of a class extending a number or text counts as; others as they are."""
 
     @abstractmethod
-    def own_methods(self, one: Obj) -> list[Value]:
+    def own_methods(self, instance: Obj) -> list[Value]:
         """The methods that the program defines for an instance which is given to unseen code."""
 
     @abstractmethod
@@ -595,7 +595,7 @@ class Machine(ABC):
         """What a method of a built-in type gives."""
 
     @abstractmethod
-    def call_unseen_instance(self, one: Obj, arguments: Arguments) -> Value:
+    def call_unseen_instance(self, instance: Obj, arguments: Arguments) -> Value:
         """What an instance gives when it is called whose class extends one of a library (``forward`` of a module)."""
 
     @abstractmethod

@@ -53,13 +53,13 @@ def _installed(m: Machine, name: str) -> str | None:
     beside a file that makes it a distribution, or in ``src`` there. A script that imports it elsewhere only runs where
     it is installed."""
     tails = (f"{name}/__init__.py", f"{name}.py")
-    found = []
+    paths = []
     for path in m.sources.ending_with(tails):
         folder = next(path[: -len(tail)].rstrip("/") for tail in tails if f"/{path}".endswith(f"/{tail}"))
         outer = posixpath.dirname(folder) if posixpath.basename(folder) == "src" else folder
         if any(m.sources.exists(posixpath.join(outer, file)) for file in _DISTRIBUTIONS):
-            found.append(path)
-    return found[0] if len(found) == 1 else None
+            paths.append(path)
+    return paths[0] if len(paths) == 1 else None
 
 
 def _file_in(m: Machine, package: Obj, name: str) -> str | None:

@@ -118,11 +118,11 @@ def _cell(m: Machine, place: ast.Name | ast.Attribute) -> tuple[Obj, object, Val
         return m.cell_of_name(place.id)
     holder: Value | None
     if isinstance(place.value, ast.Name):
-        found = m.cell_of_name(place.value.id)
-        holder = None if found is None else found[2]
+        cell = m.cell_of_name(place.value.id)
+        holder = None if cell is None else cell[2]
     elif isinstance(place.value, ast.Attribute):
-        found = _cell(m, place.value)
-        holder = None if found is None else found[2]
+        cell = _cell(m, place.value)
+        holder = None if cell is None else cell[2]
     else:
         return None
     single = None if holder is None else holder.single

@@ -118,8 +118,8 @@ def _mapping(m: Machine, pattern: ast.MatchMapping, subject: Value, captures: Ca
     answers: list[bool | None] = []
     for key, part in zip(pattern.keys, pattern.patterns, strict=True):
         name = m.evaluate(key).single
-        known = key_of(name, m.heap) if isinstance(name, (Const, Obj)) else None
-        value = UNKNOWN if known is None else m.heap.get(held, known)
+        plain_key = key_of(name, m.heap) if isinstance(name, (Const, Obj)) else None
+        value = UNKNOWN if plain_key is None else m.heap.get(held, plain_key)
         if value.single is ABSENT:
             return False
         answer = matches(m, part, value.without(ABSENT), captures)

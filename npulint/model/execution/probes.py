@@ -63,7 +63,7 @@ class Probes:
             self.shown[node] = Shown.of(heap, value)
         elif before.values is not None:
             seen = Shown.of(heap, value)
-            if seen.values is None or any(one not in before.values for one in seen.values):
+            if seen.values is None or any(shown not in before.values for shown in seen.values):
                 more = before.joined(seen)
                 is_many = more.values is not None and len(more.values) > _MOST
                 self.shown[node] = Shown(None, more.reason, more.origin) if is_many else more

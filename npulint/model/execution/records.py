@@ -225,29 +225,31 @@ def replaced(m: Machine, obj: Obj, changes: Arguments, site: ast.AST | None) -> 
 def as_dict(m: Machine, value: Value) -> Value:
     """What ``dataclasses.asdict`` gives."""
 
-    def of(one: Const | Obj) -> Value:
-        if isinstance(one, Const):
-            return Value((one,))
-        record = fields_of(m, one) if one.kind == "instance" else None
+    def of(alternative: Const | Obj) -> Value:
+        if isinstance(alternative, Const):
+            return Value((alternative,))
+        record = fields_of(m, alternative) if alternative.kind == "instance" else None
         if record is not None:
             entries = [
-                (field.name, as_dict(m, m.heap.get(one, field.name))) for field in record.fields if field.is_stored
+                (field.name, as_dict(m, m.heap.get(alternative, field.name)))
+                for field in record.fields
+                if field.is_stored
             ]
             return m.heap.mapping(entries)
-        if one.kind in ("list", "tuple"):
-            content = m.heap.items_of(one)
+        if alternative.kind in ("list", "tuple"):
+            content = m.heap.items_of(alternative)
             if content.items is None:
-                return m.heap.sequence_of_any(one.kind, UNKNOWN)
-            return m.heap.sequence(one.kind, [as_dict(m, item) for item in content.items])
-        if one.kind == "dict":
-            made = items.copy_of(m, one)
+                return m.heap.sequence_of_any(alternative.kind, UNKNOWN)
+            return m.heap.sequence(alternative.kind, [as_dict(m, item) for item in content.items])
+        if alternative.kind == "dict":
+            made = items.copy_of(m, alternative)
             owner = made.single
             assert isinstance(owner, Obj)
             for key, item in m.heap.entries(owner):
                 if not item.may_be_absent:
                     m.heap.set(owner, key, as_dict(m, item))
             return made
-        return Value((one,))
+        return Value((alternative,))
 
     return items.each(m, value, of, lambda: unknown(value.reason))
 
@@ -262,8 +264,8 @@ def equal(m: Machine, obj: Obj, other: Const | Obj) -> Value:
     answer: bool | None = True
     for field in record.fields:
         left, right = m.heap.get(obj, field.name).single, m.heap.get(other, field.name).single
-        known = isinstance(left, (Const, Obj)) and isinstance(right, (Const, Obj))
-        same = is_equal(m, left, right) if known else None  # type: ignore[arg-type]
+        are_certain = isinstance(left, (Const, Obj)) and isinstance(right, (Const, Obj))
+        same = is_equal(m, left, right) if are_certain else None  # type: ignore[arg-type]
         if same is False:
             return FALSE
         answer = answer and same
@@ -324,7 +326,7 @@ def named_tuple_class(m: Machine, name: str, names: list[str], defaults: list[Va
     cls.data = ClassData((cls, m.heap.symbol("builtins.tuple"), m.heap.symbol("builtins.object")), False)
     padded: list[Value | None] = [None] * (len(names) - len(defaults)) + list(defaults)
     m.records[cls] = Record(
-        "namedtuple", tuple(Field(one, default) for one, default in zip(names, padded, strict=True))
+        "namedtuple", tuple(Field(field_name, default) for field_name, default in zip(names, padded, strict=True))
     )
     return cls
 

@@ -52,4 +52,4 @@ class Sources:
 
     def has_folder(self, folder: str) -> bool:
         """Whether there is a folder with files in it."""
-        return any(one == folder or one.startswith(f"{folder}/") for one in self._folders)
+        return any(inner == folder or inner.startswith(f"{folder}/") for inner in self._folders)

@@ -175,7 +175,7 @@ class _Command:
         if field.is_several:
             rest = (argument.known for argument in self._fields[self._launch.script + 1 :])
             named = next((text for text in rest if text is not None and text.endswith(".py")), "")
-            for path in _ending_with(named, self._files.scripts, whole=bool(named)):
+            for path in _ending_with(named, self._files.scripts, by_parts=bool(named)):
                 yield path, self._folder, ""
         elif self._launch.module:
             yield from self._modules(written, search)
@@ -210,7 +210,7 @@ class _Command:
                     yield path, self._folder, module
                     return
         for path, module in _module_files(written, "") if not self._is_root_certain else ():
-            for script in _ending_with(path, self._files.scripts, whole=True):
+            for script in _ending_with(path, self._files.scripts, by_parts=True):
                 yield script, script[: -len(path)].rstrip("/"), module
 
     # -- with what
@@ -287,8 +287,8 @@ def _longest_ending(path: str, scripts: Sequence[str], is_whole: bool) -> list[s
     return []
 
 
-def _ending_with(tail: str, scripts: Iterable[str], whole: bool) -> Iterator[str]:
-    """The scripts whose path ends so (`whole`: with these parts)."""
+def _ending_with(tail: str, scripts: Iterable[str], by_parts: bool) -> Iterator[str]:
+    """The scripts whose path ends so (`by_parts`: with these parts)."""
     for path in scripts:
-        if f"/{path}".endswith(f"/{tail}" if whole else tail):
+        if f"/{path}".endswith(f"/{tail}" if by_parts else tail):
             yield path

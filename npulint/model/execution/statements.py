@@ -55,7 +55,7 @@ def _delete(m: Machine, node: ast.Delete) -> None:
 
 
 def _define(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    decorators = [m.evaluate(one) for one in node.decorator_list]
+    decorators = [m.evaluate(decorator) for decorator in node.decorator_list]
     made = make_function(m, node, node.name)
     for decorator in reversed(decorators):
         made = m.call(decorator, Arguments([made]), node)
@@ -63,7 +63,7 @@ def _define(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
 
 
 def _define_class(m: Machine, node: ast.ClassDef) -> None:
-    decorators = [m.evaluate(one) for one in node.decorator_list]
+    decorators = [m.evaluate(decorator) for decorator in node.decorator_list]
     made = classes.make_class(m, node)
     for decorator in reversed(decorators):
         made = m.call(decorator, Arguments([made]), node)

@@ -15,25 +15,25 @@ def truth(m: Machine, value: Value) -> bool | None:
     return answers.pop()
 
 
-def _truth(m: Machine, one: Const | Obj) -> bool | None:
-    if isinstance(one, Const):
-        return bool(one.value)
-    if one.kind in ("list", "tuple"):
-        items = m.heap.items_of(one).items
+def _truth(m: Machine, alternative: Const | Obj) -> bool | None:
+    if isinstance(alternative, Const):
+        return bool(alternative.value)
+    if alternative.kind in ("list", "tuple"):
+        items = m.heap.items_of(alternative).items
         return None if items is None else bool(items)
-    if one.kind in ("dict", "set"):
-        layout = m.heap.layout_of(one)
-        values = [m.heap.get(one, key) for key in layout.keys]
+    if alternative.kind in ("dict", "set"):
+        layout = m.heap.layout_of(alternative)
+        values = [m.heap.get(alternative, key) for key in layout.keys]
         if any(not value.may_be_absent and not value.is_open for value in values):
             return True
         return None if layout.rest is not None or any(value.single is not ABSENT for value in values) else False
-    if one.kind == "instance":
-        return _instance_truth(m, one)
-    if one.kind == "symbol" and one.name == "builtins.NotImplemented":
+    if alternative.kind == "instance":
+        return _instance_truth(m, alternative)
+    if alternative.kind == "symbol" and alternative.name == "builtins.NotImplemented":
         return None
-    if one.kind == "symbol":
-        return True if one.name.startswith("builtins.") or one.name[:1].isupper() else None
-    return None if one.kind in ("native", "view", "iterator", "generator") else True
+    if alternative.kind == "symbol":
+        return True if alternative.name.startswith("builtins.") or alternative.name[:1].isupper() else None
+    return None if alternative.kind in ("native", "view", "iterator", "generator") else True
 
 
 def _instance_truth(m: Machine, obj: Obj) -> bool | None:
@@ -140,7 +140,7 @@ def _structures_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool
                 return truth(m, m.call(method, Arguments([Value((other,))])))
             if m.extends_unseen(obj) or obj.items is not None or obj.many:
                 return None
-    kinds = [one.kind if isinstance(one, Obj) else "const" for one in (left, right)]
+    kinds = [side.kind if isinstance(side, Obj) else "const" for side in (left, right)]
     if not _COMPARED.issuperset(kinds):
         return None
     if kinds[0] != kinds[1]:
@@ -148,7 +148,7 @@ def _structures_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool
     if kinds[0] in ("class", "function", "module"):
         return left is right
     if kinds[0] == "instance" and isinstance(left, Obj) and isinstance(right, Obj):
-        if left is not right and any(one.cls is not None and one.cls.kind == "symbol" for one in (left, right)):
+        if left is not right and any(side.cls is not None and side.cls.kind == "symbol" for side in (left, right)):
             return None  # namespaces are compared by what they hold
         return left is right
     return None

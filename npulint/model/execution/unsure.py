@@ -27,7 +27,9 @@ def execute(m: Machine, work: Callable[[], object], is_kept: bool = False) -> Se
     finally:
         m.guards, m.frame = guards, frame
         m.store.regions.remove(region)
-        may_end = any(is_normal for _, is_normal in m.ends[ends:]) or any(m.ends_normally(one) for one in guard.raised)
+        may_end = any(is_normal for _, is_normal in m.ends[ends:]) or any(
+            m.ends_normally(raised) for raised in guard.raised
+        )
         del m.ends[ends:]
     m.probes.forget_since(probes)
     base.pins -= 1
@@ -57,8 +59,8 @@ def _unknown_content(content: Content) -> Content:
     return content
 
 
-def _stays(one: object) -> bool:
-    return one is ABSENT or not isinstance(one, Const)
+def _stays(alternative: object) -> bool:
+    return alternative is ABSENT or not isinstance(alternative, Const)
 
 
 def call_back(m: Machine, function: Obj) -> None:

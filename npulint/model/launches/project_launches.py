@@ -86,9 +86,9 @@ class Launches:
     def _resolve(self, launcher: str, folder: str, written: str, script: str) -> list[str]:
         for path in dict.fromkeys((_from_start(posixpath.join(folder, written)), _from_start(written))):
             for start in dict.fromkeys((launcher, posixpath.dirname(launcher), self._root)):
-                found = posixpath.normpath(posixpath.join(start, path)) if path else ""
-                if found in self._modules:
-                    return [found]
+                module_path = posixpath.normpath(posixpath.join(start, path)) if path else ""
+                if module_path in self._modules:
+                    return [module_path]
         same = self._by_base[posixpath.basename(script)]
         tail = f"/{script.removeprefix('./')}"
         return [path for path in same if f"/{path}".endswith(tail)] or same
@@ -154,8 +154,8 @@ class LaunchArguments:
         """The started scripts that are the module or import it, directly or indirectly."""
         if not self.launches.by_entry:
             return frozenset()
-        known = self._reaching.get(path)
-        if known is None:
+        scripts = self._reaching.get(path)
+        if scripts is None:
             seen = {path}
             queue = [path]
             while queue:
@@ -163,8 +163,8 @@ class LaunchArguments:
                     if user not in seen:
                         seen.add(user)
                         queue.append(user)
-            known = self._reaching[path] = frozenset(seen & self.launches.by_entry.keys())
-        return known
+            scripts = self._reaching[path] = frozenset(seen & self.launches.by_entry.keys())
+        return scripts
 
     def starts(self, defined: str, used: str) -> list[Launch]:
         """The starts in which code of the module `used` may read an option that the module `defined` defines: those of

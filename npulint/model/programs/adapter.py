@@ -22,7 +22,7 @@ def type_fits(value: PossibleValues, use: OptionUse) -> Flag:
     from a command line whose type an option may change."""
     if not _is_certain(value) or not _is_typed(value):
         return "unknown"
-    return _agreed({use.fits(one) for one in value.values})
+    return _agreed({use.fits(scalar) for scalar in value.values})
 
 
 def field_takes(value: PossibleValues, field: str) -> Flag:
@@ -30,15 +30,17 @@ def field_takes(value: PossibleValues, field: str) -> Flag:
     taken = _TAKEN.get(field)
     if taken is None or not _is_certain(value) or not _is_typed(value):
         return "unknown"
-    return _agreed({one is not None and isinstance(one, taken) for one in value.values})
+    return _agreed({scalar is not None and isinstance(scalar, taken) for scalar in value.values})
 
 
 def is_accepted(value: PossibleValues, use: OptionUse) -> Flag:
     """``yes`` if the adapter accepts every possible value of the setting, ``no`` if it accepts none."""
     if not _is_certain(value):
         return "unknown"
-    answers = {use.accepts(one) for one in value.values}
-    if any(one == "" or (one in (0, None) and one is not False and bool(value.symbol)) for one in value.values):
+    answers = {use.accepts(scalar) for scalar in value.values}
+    if any(
+        scalar == "" or (scalar in (0, None) and scalar is not False and bool(value.symbol)) for scalar in value.values
+    ):
         answers.add(True)  # for "not passed" if a launcher decides
     return _agreed(answers)
 
@@ -86,31 +88,33 @@ def in_other_option(value: PossibleValues) -> str:
 
 def chips(value: PossibleValues, use: OptionUse) -> str:
     """The chip generations that have the option with this value; empty for all."""
-    found = set(use.chips)
+    generations = set(use.chips)
     if value.exact and value.values:
-        limits = [set(use.value_chips[str(one)]) for one in value.values if str(one) in use.value_chips]
+        limits = [set(use.value_chips[str(scalar)]) for scalar in value.values if str(scalar) in use.value_chips]
         if len(limits) == len(value.values):
-            found |= set().union(*limits)
-    return " ".join(sorted(found))
+            generations |= set().union(*limits)
+    return " ".join(sorted(generations))
 
 
 def is_on_soc(value: PossibleValues, use: OptionUse, soc: str) -> Flag:
     """Whether the declared SoC supports the option with this value."""
-    found, own = chips(value, use).split(), generation(soc)
-    return flag(None if not own or not soc else not found or own in found)
+    generations, own = chips(value, use).split(), generation(soc)
+    return flag(None if not own or not soc else not generations or own in generations)
 
 
 def _is_typed(value: PossibleValues) -> bool:
     """Whether the values keep their type when they come from an option: texts, and 0 and 1 for no and yes, may be
     converted."""
-    return not value.symbol or not any(one is None or isinstance(one, str) or one in (0, 1) for one in value.values)
+    return not value.symbol or not any(
+        scalar is None or isinstance(scalar, str) or scalar in (0, 1) for scalar in value.values
+    )
 
 
 def _is_certain(value: PossibleValues) -> bool:
     """Whether all possible values are known; a name of a framework counts as unknown."""
     if not value.exact or not value.values:
         return False
-    return not any(isinstance(one, str) and one.startswith(_NAMES) for one in value.values)
+    return not any(isinstance(scalar, str) and scalar.startswith(_NAMES) for scalar in value.values)
 
 
 def _exact(value: PossibleValues) -> str | None:

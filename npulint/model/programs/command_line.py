@@ -46,11 +46,11 @@ class CommandLine(msgspec.Struct, frozen=True, eq=False):
 
     def find(self, written: str) -> list[Option]:
         """The options that an option string of a launcher may mean: also by a prefix where the parser permits that."""
-        found = self.options.get(written)
-        if found is None and self.by == "argparse":
+        options = self.options.get(written)
+        if options is None and self.by == "argparse":
             longer = [name for name in self.options if name.startswith(written)]
-            found = self.options[longer[0]] if len(longer) == 1 else []
-        return found or []
+            options = self.options[longer[0]] if len(longer) == 1 else []
+        return options or []
 
     def refuses(self, written: str) -> bool:
         """Whether the parser certainly has no such option."""

@@ -57,10 +57,10 @@ class Scripts:
     @cached_property
     def _set(self) -> dict[str, dict[str, list[SetVariable]]]:
         """From path and variable to the facts that set it, in text order."""
-        found: dict[str, dict[str, list[SetVariable]]] = defaultdict(lambda: defaultdict(list))
+        by_path: dict[str, dict[str, list[SetVariable]]] = defaultdict(lambda: defaultdict(list))
         for variable in self._variables:
-            found[variable.path][variable.name].append(variable)
-        return found
+            by_path[variable.path][variable.name].append(variable)
+        return by_path
 
     @cached_property
     def _sourced(self) -> dict[str, set[str]]:
@@ -100,12 +100,12 @@ class Scripts:
 
     def together(self, path: str) -> list[str]:
         """The paths of the scripts that a script sources or that source it, followed by its own."""
-        known = self._together.get(path)
-        if known is None:
+        paths = self._together.get(path)
+        if paths is None:
             others = {p for name in self._sourced.get(path, ()) for p in self._by_base.get(name, ())}
             others.update(self._sourcing.get(posixpath.basename(path), ()))
-            known = self._together[path] = [*sorted(others - {path}), path]
-        return known
+            paths = self._together[path] = [*sorted(others - {path}), path]
+        return paths
 
     def ranked(self, path: str) -> bool:
         """Whether the processes that a script starts get ranks."""
@@ -113,30 +113,30 @@ class Scripts:
 
     def certainly_set(self, path: str) -> tuple[str, ...]:
         """The variables that are certainly set when the variables of the file are, sorted."""
-        known = self._certainly_set.get(path)
-        if known is None:
-            found = set()
+        names = self._certainly_set.get(path)
+        if names is None:
+            certain = set()
             for place in self.together(path):
                 for name, variables in self._set.get(place, {}).items():
                     if variables[-1].text != "" and not any(variable.is_conditional for variable in variables):
-                        found.add(name)
-            known = self._certainly_set[path] = tuple(sorted(found))
-        return known
+                        certain.add(name)
+            names = self._certainly_set[path] = tuple(sorted(certain))
+        return names
 
     def certain_values(self, path: str) -> Mapping[str, str]:
         """The variables with a single certain value when those of the file are set: its own, and those of scripts that
         it sources or that source it."""
         values = self._certain_values.get(path)
         if values is None:
-            found: dict[str, str] = {}
+            certain: dict[str, str] = {}
             for place in self.together(path):
                 for name, variables in self._set.get(place, {}).items():
                     value = _certain(variables)
                     if value is None:
-                        found.pop(name, None)
+                        certain.pop(name, None)
                     else:
-                        found[name] = value
-            values = self._certain_values[path] = dict(sorted(found.items()))
+                        certain[name] = value
+            values = self._certain_values[path] = dict(sorted(certain.items()))
         return values
 
 
@@ -154,8 +154,8 @@ def complete_launches(launches: Sequence[LaunchFact], scripts: Scripts) -> None:
         launch.prepared = scripts.prepared
         launch.size = sizes[launch.path]
         rounds = launch.record.rounds
-        known = rounds > 0 and launch.size.isdecimal() and len(launch.size) < _LONG
-        if known and 0 < int(launch.size) < rounds and scripts.ranked(launch.path):
+        is_sized = rounds > 0 and launch.size.isdecimal() and len(launch.size) < _LONG
+        if is_sized and 0 < int(launch.size) < rounds and scripts.ranked(launch.path):
             launch.short = str(rounds)
 
     for launch in launches:

@@ -119,7 +119,7 @@ class EnvironmentVariable(Fact, dict=True):
         value = PossibleValues((self.value,), True) if isinstance(self.value, str) else self.value
         if value is None or not value.exact or not value.values:
             return "unknown"
-        answers = {test(one) if isinstance(one, str) else None for one in value.values}
+        answers = {test(text) if isinstance(text, str) else None for text in value.values}
         return flag(answers.pop() if len(answers) == 1 else None)
 
     @attribute
@@ -152,8 +152,8 @@ class EnvironmentVariable(Fact, dict=True):
     @attribute
     def beside(self) -> str:
         """``key=value`` of the other variables that have a single certain value in the same place."""
-        found = self._scripts.certain_values(self.path)
-        return " ".join(f"{key}={value}" for key, value in found.items() if key != self.name)
+        values = self._scripts.certain_values(self.path)
+        return " ".join(f"{key}={value}" for key, value in values.items() if key != self.name)
 
     def _rules(self, rules: tuple[VariableRule, ...]) -> list[VariableRule]:
         """The rules that hold for its value."""

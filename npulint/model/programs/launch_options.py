@@ -191,7 +191,7 @@ class LaunchOption(Fact, dict=True):
     @attribute
     def fits(self) -> Flag:
         """Whether the script's parser accepts the value."""
-        answers = {self._fits(one) for one in self._found}
+        answers = {self._fits(option) for option in self._found}
         return answers.pop() if len(answers) == 1 else "unknown"
 
     @attribute
@@ -199,23 +199,23 @@ class LaunchOption(Fact, dict=True):
         """The values that the parser accepts, or ``-``."""
         if not self._found:
             return NONE
-        found = self._found[0]
-        if found.kind in ("true", "false"):
+        option = self._found[0]
+        if option.kind in ("true", "false"):
             return "no value"
-        choices = _choices(found)
-        return " | ".join(choices) if choices else {"int": "an integer", "float": "a number"}.get(found.kind, NONE)
+        choices = _choices(option)
+        return " | ".join(choices) if choices else {"int": "an integer", "float": "a number"}.get(option.kind, NONE)
 
     @attribute
     def detached(self) -> bool:
         """Whether the value of a boolean absl flag is a separate argument, which absl does not read."""
-        flags = bool(self._found) and all(one.kind == "flag" for one in self._found)
+        flags = bool(self._found) and all(option.kind == "flag" for option in self._found)
         return flags and self._is_apart and self._line.by in ("absl", "tolerant")
 
     @attribute
     def default(self) -> str:
         """The literal default of the option in the script, or ``-``."""
-        values = [dict(one.call.keywords).get("default") for one in self._found]
-        values += [one.value for one in self._found]
+        values = [dict(option.call.keywords).get("default") for option in self._found]
+        values += [option.value for option in self._found]
         written = next((value for value in values if isinstance(value, Const)), None)
         return str(written.value) if written is not None else NONE
 

@@ -35,8 +35,8 @@ class OwnCommunication(msgspec.Struct, frozen=True):
 @once
 def own_communication(context: Context) -> OwnCommunication | None:
     """The wrapper that most modules of the project import; None without one."""
-    found = [wrapper for module in context.project.modules.values() for wrapper in _wrappers(context, module)]
-    return max(found, key=lambda one: one[0])[1] if found else None
+    wrappers = [wrapper for module in context.project.modules.values() for wrapper in _wrappers(context, module)]
+    return max(wrappers, key=lambda counted: counted[0])[1] if wrappers else None
 
 
 def _wrappers(context: Context, module: Module) -> Iterator[tuple[int, OwnCommunication]]:

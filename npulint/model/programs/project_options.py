@@ -97,7 +97,7 @@ class ProjectOptions:
 
     @cached_property
     def _by_entry(self) -> dict[str, CustomOptimizerFact]:
-        return {one.entry: one for one in self._optimizers}
+        return {optimizer.entry: optimizer for optimizer in self._optimizers}
 
     @cached_property
     def _groups(self) -> dict[str, list[AdapterSettingFact]]:
@@ -138,7 +138,7 @@ class ProjectOptions:
             running = [
                 group for group in self._groups[name] if group.active == "yes" and group.value.single is not None
             ]
-            self._certain[name] = " ".join(sorted(f"{one.name}={one.value.single}" for one in running))
+            self._certain[name] = " ".join(sorted(f"{active.name}={active.value.single}" for active in running))
         return self._certain[name]
 
     @cached_property
@@ -158,30 +158,30 @@ class ProjectOptions:
 
     def is_on_host(self, entry: str) -> bool:
         """Whether the settings on a custom optimizer certainly leave the graph on the host."""
-        values = [one.value for one in self._groups.get(entry, ()) if one.name == "use_off_line"]
+        values = [setting.value for setting in self._groups.get(entry, ()) if setting.name == "use_off_line"]
         return bool(values) and all(value.single is False and not value.symbol for value in values)
 
     def mixed_with(self, setting: AdapterSettingFact) -> Literal["yes", "no", "unset", "unknown"]:
         """Whether the holder of a list of operators also sets a mixed precision mode."""
         name = _group(setting)
-        modes = [one.value for one in self._groups.get(name, ()) if one.name in PRECISION]
+        modes = [other.value for other in self._groups.get(name, ()) if other.name in PRECISION]
         if name == _UNSEEN or (not modes and self._names.get(_UNSEEN, set()).intersection(PRECISION)):
             return "unknown"
         if not modes:
             return "unset"
         if any(not value.exact or not value.values for value in modes):
             return "unknown"
-        return "yes" if any(str(one) in _MIXED for value in modes for one in value.values) else "no"
+        return "yes" if any(str(scalar) in _MIXED for value in modes for scalar in value.values) else "no"
 
     @cached_property
     def _checkpoint_intervals(self) -> dict[str | None, PossibleValues]:
         """For each NPURunConfig the number of steps between checkpoints."""
-        found = (
+        settings = (
             setting
             for setting in self._settings
             if setting.via == "run_config" and setting.name == "save_checkpoints_steps"
         )
-        return {one.entry: one.value for one in found}
+        return {setting.entry: setting.value for setting in settings}
 
     def checkpoint_interval(self, entry: str | None) -> PossibleValues | None:
         """The number of steps between checkpoints, as set by the NPURunConfig at a place."""

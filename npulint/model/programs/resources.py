@@ -160,7 +160,7 @@ def _state(setting: AdapterSetting, condition: str, via: Mechanism) -> Literal["
     value = setting.value
     if not value.exact or not value.values:
         return "yes" if condition == "any" or (condition == "*" and via == "session_key") else "maybe"
-    answers = {holds(condition, one) for one in value.values}
+    answers = {holds(condition, scalar) for scalar in value.values}
     return "maybe" if len(answers) > 1 else "yes" if True in answers else "no"
 
 
@@ -242,8 +242,8 @@ def _lists(settings: list[AdapterSetting], project: Project) -> None:
             continue
         bases = {posixpath.basename(path.text) for path in fact.paths}
         if bases:
-            named.update(one.path for one in lists if posixpath.basename(one.path) in bases)
+            named.update(file.path for file in lists if posixpath.basename(file.path) in bases)
         else:
-            named.update(one.path for one in lists)
+            named.update(file.path for file in lists)
     for mixlist_file in lists:
         mixlist_file.used = "no" if mixlist_file.path not in named else "yes" if len(named) == 1 else "several"

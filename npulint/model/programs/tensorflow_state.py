@@ -103,7 +103,7 @@ def _calls_what_2_left_behind(index: Index) -> bool:
             if not isinstance(fact, CallFact) or fact.call.written.partition(".")[2] != name:
                 continue
             names = imported.get(fact.path, set())
-            if "tensorflow" in names and not any(one.startswith("tensorflow.compat.v") for one in names):
+            if "tensorflow" in names and not any(module.startswith("tensorflow.compat.v") for module in names):
                 return True
     return False
 
@@ -113,8 +113,8 @@ def _installed(index: Index) -> Tensorflow:
     images = [_IMAGE.search(fact.name) for fact in index.of_kind("base_image")]
     named = [fact for name in _PACKAGES for fact in index.of_kind("dependency") if fact.name == name]
     versions = [_FIRST.match(str(fact.get("version"))) for fact in named]
-    found = {next(part for part in match.groups() if part) for match in (*images, *versions) if match}
-    return "1" if found == {"1"} else "2" if found == {"2"} else ""
+    majors = {next(part for part in match.groups() if part) for match in (*images, *versions) if match}
+    return "1" if majors == {"1"} else "2" if majors == {"2"} else ""
 
 
 def _functional(index: Index) -> bool:

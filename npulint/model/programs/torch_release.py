@@ -15,18 +15,18 @@ _FIRST = (2, 1)  # older pins without torch_npu belong to the GPU environment
 def torch_release(files: Iterable[FileFacts]) -> str:
     """The release (``2.1.0``) from the pin of torch_npu, else of torch; empty if there is none or if several differ."""
     files = list(files)
-    found: dict[str, set[str]] = {"torch-npu": set(), "torch": set()}
+    releases: dict[str, set[str]] = {"torch-npu": set(), "torch": set()}
     for file in files:
         for fact in file.facts:
             if fact.kind == "dependency":
                 name, version = _pinned(fact.name, str(fact.get("version") or ""))
-                if version and name in found:
-                    found[name].add(version)
+                if version and name in releases:
+                    releases[name].add(version)
     for name in ("torch-npu", "torch"):
-        if len({_parts(version) for version in found[name]}) == 1:
-            version = min(found[name])
+        if len({_parts(version) for version in releases[name]}) == 1:
+            version = min(releases[name])
             return version if name == "torch-npu" or _parts(version) >= _FIRST or _on_npu(files) else ""
-        if found[name]:
+        if releases[name]:
             return ""
     return ""
 

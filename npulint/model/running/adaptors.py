@@ -29,10 +29,10 @@ def transferred(context: Context) -> bool:
 @once
 def packages_under_adaptor(context: Context) -> tuple[str, ...]:
     """The folders, with a slash at the end, of the packages of which all modules run under an adaptor."""
-    found = {_top_package(context, module) for _, module in _own(context)}
+    folders = {_top_package(context, module) for _, module in _own(context)}
     applying = _applying(context)
-    found |= {posixpath.dirname(path) for path in applying if posixpath.basename(path) == "__init__.py"}
-    return tuple(sorted(f"{folder}/" for folder in found if folder))
+    folders |= {posixpath.dirname(path) for path in applying if posixpath.basename(path) == "__init__.py"}
+    return tuple(sorted(f"{folder}/" for folder in folders if folder))
 
 
 def patched(context: Context, name: str) -> str | None:
@@ -55,7 +55,7 @@ def _patches(context: Context) -> dict[str, str]:
     return {
         name: gives
         for package, replaced in patches().items()
-        if any(f"{one}.".startswith(f"{package}.") for one in names | own)
+        if any(f"{imported}.".startswith(f"{package}.") for imported in names | own)
         for name, gives in replaced.items()
     }
 

@@ -62,7 +62,7 @@ def _assignments_by_block(module: Module) -> _Numbers:
 
 
 def _exits_by_block(module: Module) -> _Numbers:
-    return _numbered(one.block for one in module.code.exits)
+    return _numbered(exit_record.block for exit_record in module.code.exits)
 
 
 def _blocks_by_parent(module: Module) -> _Numbers:

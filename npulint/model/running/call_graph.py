@@ -103,7 +103,7 @@ class CallGraph:
                 for target in self._context.project.imported(module.module, record):
                     if target.name.rpartition(".")[2] == (record.name or record.module).rpartition(".")[2]:
                         self._enter_all(scope_at(self._context, target, 0), edges)
-            edges.places.update(method for one in edges.classes for _, method in self.methods(one))
+            edges.places.update(method for cls in edges.classes for _, method in self.methods(cls))
 
     def _enter_all(self, module: Scope, edges: _Edges) -> None:
         for block in module.blocks_of("function", "class"):
@@ -128,23 +128,25 @@ class CallGraph:
 
     def _follow_all(self, scope: Scope, calls: list[CallSite], edges: _Edges) -> None:
         """Add where the calls of a block lead to. Whether it runs is asked last: most lead nowhere."""
-        found = _Edges.none()
+        of_block = _Edges.none()
         for call in calls:
-            self._follow(call, found)
+            self._follow(call, of_block)
         names = member_names(self._context)
-        found.methods.difference_update([method for method in found.methods if method[0] not in names])
-        known = found.places <= edges.places and found.classes <= edges.classes and found.methods <= edges.methods
-        if not (known and found.chosen <= edges.chosen) and self._runs(scope):
-            edges.places.update(found.places)
-            edges.classes.update(found.classes)
-            edges.methods.update(found.methods)
-            edges.chosen.update(found.chosen)
+        of_block.methods.difference_update([method for method in of_block.methods if method[0] not in names])
+        is_contained = (
+            of_block.places <= edges.places and of_block.classes <= edges.classes and of_block.methods <= edges.methods
+        )
+        if not (is_contained and of_block.chosen <= edges.chosen) and self._runs(scope):
+            edges.places.update(of_block.places)
+            edges.classes.update(of_block.classes)
+            edges.methods.update(of_block.methods)
+            edges.chosen.update(of_block.chosen)
 
     def _kept(self, module: Scope) -> dict[int, list[Expr]]:
         """The names in what is assigned and returned, by the function where that stands."""
-        found = self._values.get(module.path)
-        if found is None:
-            found = self._values[module.path] = {}
+        by_home = self._values.get(module.path)
+        if by_home is None:
+            by_home = self._values[module.path] = {}
             code = module.module.code
             kept = [(assignment.value, assignment.block, assignment.line) for assignment in code.assignments]
             kept += [(return_record.value, return_record.block, return_record.line) for return_record in code.returns]
@@ -152,8 +154,8 @@ class CallGraph:
                 names = names_in((value,))
                 if names:
                     written = [module.at(block).expr(name, line) for name in names]
-                    found.setdefault(home(module.module, block), []).extend(written)
-        return found
+                    by_home.setdefault(home(module.module, block), []).extend(written)
+        return by_home
 
     def _runs(self, scope: Scope) -> bool:
         return (not self._surely or surely_runs(scope)) and active(scope) != "no"
@@ -195,8 +197,8 @@ class CallGraph:
 
     def _looked_up(self, call: CallSite) -> frozenset[Place]:
         """The functions and classes of the project that a call may be of, as one of them is looked up."""
-        found = (self._context.names.function(name) for name in choices(call.callee))
-        return frozenset([(one[0].path, one[1]) for one in found if one is not None])
+        definitions = (self._context.names.function(name) for name in choices(call.callee))
+        return frozenset([(definition[0].path, definition[1]) for definition in definitions if definition is not None])
 
     def is_class(self, place: Place) -> bool:
         """Whether a place is a class."""
@@ -205,10 +207,10 @@ class CallGraph:
     def _pass(self, argument: Expr, edges: _Edges) -> None:
         """A function or class that is handed to a call will be called by it, also one that a function has made."""
         name = argument.name
-        found = self._context.names.function(name.removesuffix("()")) if ":" in name else None
-        if found is None:
+        definition = self._context.names.function(name.removesuffix("()")) if ":" in name else None
+        if definition is None:
             return
-        target = scope_at(self._context, *found)
+        target = scope_at(self._context, *definition)
         if name.endswith("()"):
             self._enter_returned(target, edges)
         else:
@@ -225,9 +227,9 @@ class CallGraph:
         """Where a function is called, what its decorators have made of it is called."""
         for decorator in function.decorators:
             name = decorator.name.removesuffix("()")
-            found = self._context.names.function(name) if ":" in name else None
-            if found is not None:
-                target = scope_at(self._context, *found)
+            definition = self._context.names.function(name) if ":" in name else None
+            if definition is not None:
+                target = scope_at(self._context, *definition)
                 self._enter(target, edges)
                 self._enter_returned(target, edges)
 
@@ -279,8 +281,8 @@ class CallGraph:
         return None
 
     def _own_class(self, base: Expr) -> Scope | None:
-        found = self._context.names.function(base.name)
-        return None if found is None else scope_at(self._context, *found)
+        definition = self._context.names.function(base.name)
+        return None if definition is None else scope_at(self._context, *definition)
 
 
 def _is_of_library(call: CallSite) -> bool:

@@ -84,8 +84,8 @@ class OptionPlace(msgspec.Struct, frozen=True, eq=False):
     @property
     def choices(self) -> list[Expr]:
         """The values among which it must be; none if it may have any."""
-        found = (value for key, value in self.record.call.keywords if key == "choices")
-        return [item for value in found for item in Expr(value, self.scope, self.record.call.line).items]
+        values = (value for key, value in self.record.call.keywords if key == "choices")
+        return [item for value in values for item in Expr(value, self.scope, self.record.call.line).items]
 
     @property
     def span(self) -> Span:
@@ -95,8 +95,8 @@ class OptionPlace(msgspec.Struct, frozen=True, eq=False):
 
 def options_named(context: Context, name: str) -> list[OptionPlace]:
     """The command line options of a project with this name."""
-    found = context.options.table.get(name, ())
-    return [OptionPlace(scope_at(context, option.module, option.call.block), option) for option in found]
+    options = context.options.table.get(name, ())
+    return [OptionPlace(scope_at(context, option.module, option.call.block), option) for option in options]
 
 
 def imports(module: Scope) -> list[ImportPlace]:

@@ -103,13 +103,13 @@ def known_in(value: Expr, situation: Situation) -> PossibleValues:
 def situations(name: Expr) -> list[tuple[str, Situation]]:
     """The texts that a computed name has, each with the situation in which it has it; branches around it that are not
     taken there leave a situation out, as does a test that is undetermined."""
-    found: list[tuple[str, Situation]] = []
+    texts: list[tuple[str, Situation]] = []
     for situation in _situations(name)[:_MOST]:
         with within(name.context, situation):
             text = name.known.single
             if isinstance(text, str) and (not situation.rounds or _is_run(name, situation)):
-                found.append((text, situation))
-    return found
+                texts.append((text, situation))
+    return texts
 
 
 def _is_run(name: Expr, situation: Situation) -> bool:
@@ -154,9 +154,9 @@ def _situations(value: Expr) -> list[Situation]:
 
 def _by_call(name: Expr, place: tuple[str, int]) -> list[Situation]:
     function = name.passed_to
-    found = []
+    of_calls = []
     for call, given in [] if function is None else function.passed(name.written):
         if given is not None:
             site = (call.path, call.index)
-            found += [Situation(((place, site), *situation.rounds)) for situation in _situations(given)]
-    return found
+            of_calls += [Situation(((place, site), *situation.rounds)) for situation in _situations(given)]
+    return of_calls

@@ -35,27 +35,31 @@ class Exits:
     def are_before(self, scope: Scope, line: int) -> bool:
         """Whether what stands at `line` of a block follows an exit that is certainly taken."""
         path, context = scope.path, scope.context
-        found = self._dead.get(path)
-        if found is None:
+        dead = self._dead.get(path)
+        if dead is None:
             with context.asking(self._dead, path):
-                found = self._find(scope.at(0))
+                dead = self._find(scope.at(0))
         elif path in self._pending or (id(self._dead), path) in context.provisional:
             Recursion.cuts += 1
-        return bool(found) and any(line > found.get(block, line) for block in scope.module.ancestors(scope.block))
+        return bool(dead) and any(line > dead.get(block, line) for block in scope.module.ancestors(scope.block))
 
     def _find(self, module: Scope) -> dict[int, int]:
         """Fills `_dead` for a module. Conditions may ask what imports have set: until then, only `stops` count."""
         self._pending.add(module.path)
         stopped = self._dead[module.path] = _after_first(self._stops(module))
         try:
-            found = self._dead[module.path] = _after_first([*stopped.items(), *self._exits(module)])
+            dead = self._dead[module.path] = _after_first([*stopped.items(), *self._exits(module)])
         finally:
             self._pending.discard(module.path)
-        return found
+        return dead
 
     def _exits(self, module: Scope) -> Iterator[tuple[int, int]]:
         """The blocks of a module that an exit certainly leaves, with its line."""
-        exits = [(one.block, one.line) for one in module.module.code.exits if one.kind in self._kinds]
+        exits = [
+            (exit_record.block, exit_record.line)
+            for exit_record in module.module.code.exits
+            if exit_record.kind in self._kinds
+        ]
         calls = module.calls_named("exit", "_exit", "quit") if "call" in self._kinds else []
         exits += [(call.scope.block, call.line) for call in calls if call.name in _CALLS]
         for block, line in exits:
@@ -73,9 +77,9 @@ class Exits:
         return None if scope.kind in ("module", "class") else scope
 
 
-def _after_first(found: Iterable[tuple[int, int]]) -> dict[int, int]:
+def _after_first(exits: Iterable[tuple[int, int]]) -> dict[int, int]:
     """By block the first of the lines after which the rest of it does not run."""
     ranges: dict[int, int] = {}
-    for block, line in found:
+    for block, line in exits:
         ranges[block] = min(line, ranges.get(block, line))
     return ranges

@@ -68,16 +68,16 @@ def surely_runs(scope: Scope) -> bool:
 def alternatives(scope: Scope) -> list[tuple[Scope, list[Scope]]]:
     """The branches around a block that may not run, innermost first, each with the other branches of its ``if``; empty
     if something else may keep the block from running."""
-    found: list[tuple[Scope, list[Scope]]] = []
+    branches: list[tuple[Scope, list[Scope]]] = []
     for around in scope.ancestors:
         if around.kind in ("function", "lambda"):
             break
         if around.kind == "except":
             return []
         if around.kind in BRANCHES and _condition(around) != "yes" and not _names(_JOB, around):
-            others = [one for one in branches_in(around).get(around.record.parent, []) if one is not around]
-            found.append((around, [other for other in others if other.record.test == around.record.test]))
-    return found
+            others = [branch for branch in branches_in(around).get(around.record.parent, []) if branch is not around]
+            branches.append((around, [other for other in others if other.record.test == around.record.test]))
+    return branches
 
 
 @memoized(meanwhile=lambda: "unknown")
@@ -129,12 +129,12 @@ def _passed_in(module: Module) -> frozenset[str]:
 
 def _passed_written(module: Module) -> dict[str, set[int]]:
     """The names that are arguments of calls in one module, as written, with the blocks of these calls."""
-    found: dict[str, set[int]] = defaultdict(set)
+    blocks: dict[str, set[int]] = defaultdict(set)
     for call in module.code.calls:
         for value in (*call.args, *[value for _, value in call.keywords]):
             if isinstance(value, Ref) and not _is_local(module, value.name, call.block):
-                found[value.name].add(call.block)
-    return dict(found)
+                blocks[value.name].add(call.block)
+    return dict(blocks)
 
 
 def _is_local(module: Module, name: str, block: int) -> bool:
@@ -161,10 +161,10 @@ def is_handled(scope: Scope) -> bool:
 @walker(depth=4, otherwise=lambda: "none")
 def guarded_by(scope: Scope) -> Literal["npu", "cuda", "none"]:
     """Which device the conditions around a block, or around all calls of a function that is named for CUDA, ask for."""
-    found = _asked_around(scope)
+    device = _asked_around(scope)
     function = scope.function
-    if found != "none" or function is None or not _GPU.search(function.last_name):
-        return found
+    if device != "none" or function is None or not _GPU.search(function.last_name):
+        return device
     callers = [call for call in function.callers if not is_test_file(call.path)]
     return "cuda" if callers and all(guarded_by(call.scope) == "cuda" for call in callers) else "none"
 
@@ -195,10 +195,10 @@ def has_npu_branch(branch: Scope) -> bool:
 @once_per_file
 def branches_in(module: Scope) -> dict[int, list[Scope]]:
     """The ``if`` and ``else`` blocks of a file by the block that they stand in."""
-    found: dict[int, list[Scope]] = defaultdict(list)
+    branches: dict[int, list[Scope]] = defaultdict(list)
     for scope in module.blocks_of(*BRANCHES):
-        found[scope.record.parent].append(scope)
-    return found
+        branches[scope.record.parent].append(scope)
+    return branches
 
 
 # -- modules that only try their own classes -------------------------------------------------------
@@ -299,8 +299,8 @@ def _trains_on_made_up_tensors(module: Scope) -> bool:
 def _tries_own_class(module: Scope) -> bool:
     """Whether a module, when started, makes tensors out of nothing and an object of one of its classes."""
     called = list(_started_calls(module))
-    found = (call.target for call in called) if any(map(_makes_up, called)) else ()
-    return any(scope is not None and scope.module is module.module and scope.kind == "class" for scope in found)
+    targets = (call.target for call in called) if any(map(_makes_up, called)) else ()
+    return any(scope is not None and scope.module is module.module and scope.kind == "class" for scope in targets)
 
 
 def _makes_up(call: CallSite) -> bool:

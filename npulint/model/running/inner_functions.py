@@ -31,8 +31,12 @@ def _joined(scope: Scope) -> list[Scope]:
     for routine in routines:
         outer = [call.scope.routine for call in inner_calls(routine)]
         called = (call.target for call in routine.calls)
-        inner = [one for one in called if one is not None and one.kind == "function" and one.is_inside(routine)]
-        routines += [fromkey for fromkey in dict.fromkeys([*outer, *inner]) if fromkey not in routines]
+        inner = [
+            target
+            for target in called
+            if target is not None and target.kind == "function" and target.is_inside(routine)
+        ]
+        routines += [callee for callee in dict.fromkeys([*outer, *inner]) if callee not in routines]
     return routines
 
 

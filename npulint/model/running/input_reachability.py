@@ -52,19 +52,19 @@ class InputPipeline:
     def readers(self, scope: Scope) -> dict[str, list[Scope]]:
         """The names that pipeline functions read from enclosing scopes, or that stages take as arguments, with the
         blocks of those functions and stages."""
-        known = self._readers.get(scope.path)
-        if known is None:
-            known = self._readers[scope.path] = defaultdict(list)
+        readers = self._readers.get(scope.path)
+        if readers is None:
+            readers = self._readers[scope.path] = defaultdict(list)
             inside = {function.block for function in self._inside if function.module is scope.module}
             for function, names in sorted(_names_read(scope.module, inside).items()):
                 for name in names:
-                    known[name].append(scope.at(function))
+                    readers[name].append(scope.at(function))
             for index, name in enumerate(scope.call_names):
                 if name.startswith("tensorflow.data."):
                     call = scope.call(index)
                     for read in {read for value in call.record.args for read in _names(value)}:
-                        known[read].append(call.scope)
-        return known
+                        readers[read].append(call.scope)
+        return readers
 
     def captures(self, made: CallSite) -> bool:
         """Whether functions of the pipeline read the object that a call makes from enclosing scopes."""

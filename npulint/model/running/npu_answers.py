@@ -22,12 +22,12 @@ def answer(name: str, transferred: bool) -> PossibleValues:
     """The value of an attribute (``torch.version.cuda``) or of what a function gives (``torch.cuda.is_available()``),
     by its canonical name (``*.name()``: a project's own helper whose name is a convention); `transferred`:
     transfer_to_npu has replaced the functions of CUDA. Nothing if unknown."""
-    known = _answers()
+    table = _answers()
     last = name.rpartition(".")[2]
-    found = known.get(name) or known.get(f"{name.partition('.')[0]}.*.{last}")
-    if found is None:
+    values = table.get(name) or table.get(f"{name.partition('.')[0]}.*.{last}")
+    if values is None:
         return _availability(last)
-    return NOTHING if transferred and len(found) < 2 else PossibleValues((found[-1 if transferred else 0],), True)
+    return NOTHING if transferred and len(values) < 2 else PossibleValues((values[-1 if transferred else 0],), True)
 
 
 def _availability(helper: str) -> PossibleValues:
@@ -42,8 +42,8 @@ def importable(module: str) -> bool | None:
         return True
     if module.partition(".")[0] in _OTHER_BACKENDS:
         return False
-    known = library(module)
-    return False if known is not None and known.works == "no" and not known.loads else None
+    entry = library(module)
+    return False if entry is not None and entry.works == "no" and not entry.loads else None
 
 
 def found_program(name: str) -> PossibleValues:

@@ -58,8 +58,8 @@ class NpuServer:
         """The truth value of a condition there; None if undetermined, or if it has nothing to do with the machine:
         what settings make of it is up to those who change them."""
         before = self._answers
-        found = truth(self.value(test))
-        return found if self._answers > before else None
+        holds = truth(self.value(test))
+        return holds if self._answers > before else None
 
     def from_machine(self, values: PossibleValues) -> PossibleValues:
         """Note that a value, unless it is unknown, comes from the machine."""
@@ -86,8 +86,8 @@ class NpuServer:
 
     def importable(self, module: str) -> bool | None:
         """Whether a module can be imported; None if that depends on what is installed."""
-        found = importable(module)
-        return None if found is False and stands_in_for(self._context, module) else found
+        is_importable = importable(module)
+        return None if is_importable is False and stands_in_for(self._context, module) else is_importable
 
     # -- what runs ---------------------------------------------------------------------------------
 
@@ -157,8 +157,8 @@ class NpuServer:
     def taken(self, scope: Scope) -> Flag:
         """Whether a branch is taken there, or a handler entered; other blocks always are, loops perhaps."""
         if scope.kind in ("if", "else"):
-            found = _holds(scope)
-            return "unknown" if found is None else "yes" if found == (scope.kind == "if") else "no"
+            holds = _holds(scope)
+            return "unknown" if holds is None else "yes" if holds == (scope.kind == "if") else "no"
         if scope.kind == "except":
             return self._handles(scope)
         return "unknown" if scope.kind == "loop" else "yes"
@@ -169,11 +169,13 @@ class NpuServer:
         tried = _try_of(handler)
         if tried is None or (caught and caught.isdisjoint(_IMPORT_ERRORS)):
             return "unknown"
-        found = [self.importable(name) for name, _ in _imports_in(tried)]
-        if False in found:
+        answers = [self.importable(name) for name, _ in _imports_in(tried)]
+        if False in answers:
             return "yes"
         only_imports = (
-            bool(found) and None not in found and not any(call.block == tried.block for call in tried.module.code.calls)
+            bool(answers)
+            and None not in answers
+            and not any(call.block == tried.block for call in tried.module.code.calls)
         )
         return "no" if only_imports else "unknown"
 
@@ -225,9 +227,9 @@ def _value(expression: Expr, server: NpuServer) -> PossibleValues:
         return _of_part(expression, server)
     if expression.operator == "if":
         test, chosen, other = expression.operands()
-        found = server.truth(test)
-        if found is not None:
-            return _value(chosen if found else other, server)
+        holds = server.truth(test)
+        if holds is not None:
+            return _value(chosen if holds else other, server)
     if expression.operator:
         return apply(expression.operator, [_value(operand, server) for operand in expression.operands()])
     return NOTHING
@@ -252,8 +254,8 @@ def _of_name(expression: Expr, server: NpuServer) -> PossibleValues:
         return plain
     if len(live) < len(assignments):
         server.from_machine(NO)
-    found = merge([_value(assignment.value, server) for assignment in live])
-    return found if found.exact else plain if len(live) == len(assignments) else found
+    merged = merge([_value(assignment.value, server) for assignment in live])
+    return merged if merged.exact else plain if len(live) == len(assignments) else merged
 
 
 def _kind_of_device(device: Expr, server: NpuServer) -> PossibleValues:
@@ -289,8 +291,8 @@ def _of_call(call: CallSite, server: NpuServer) -> PossibleValues:
     first = call.args[0] if call.args else None
     if first is not None:
         if name in _CONVERSIONS:
-            found = _value(first, server)
-            return apply(name, [found]) if name == "bool" else found
+            scalars = _value(first, server)
+            return apply(name, [scalars]) if name == "bool" else scalars
         if name in _FIND_SPEC:
             return server.from_machine(_availability(first.single, server))
         if name == "shutil.which":
@@ -300,16 +302,16 @@ def _of_call(call: CallSite, server: NpuServer) -> PossibleValues:
     target = call.target
     if target is None or target.kind == "class":
         return call.result.known
-    found = _returned(target, server)
-    if found.exact:
-        return found
+    scalars = _returned(target, server)
+    if scalars.exact:
+        return scalars
     by_name = server.recorded(f"*.{target.record.name.rpartition('.')[2]}()")  # a convention for such helpers
-    return found if by_name is NOTHING else by_name
+    return scalars if by_name is NOTHING else by_name
 
 
 def _availability(module: object, server: NpuServer) -> PossibleValues:
-    found = server.importable(module) if isinstance(module, str) else None
-    return NOTHING if found is None else YES if found else PossibleValues((None,), True)
+    is_importable = server.importable(module) if isinstance(module, str) else None
+    return NOTHING if is_importable is None else YES if is_importable else PossibleValues((None,), True)
 
 
 @walker(depth=8, otherwise=lambda: NOTHING)

@@ -83,10 +83,10 @@ class Order:
     def _in_order(self, scope: Scope) -> list[Item]:
         """What is directly in a function or module in execution order: arguments before calls."""
         if scope.path not in self._items:
-            found: dict[Scope, list[Item]] = defaultdict(list)
+            by_routine: dict[Scope, list[Item]] = defaultdict(list)
             for item in sorted(_items(scope.at(0)), key=lambda item: item[0]):
-                found[item[1].routine].append(item)
-            self._items[scope.path] = found
+                by_routine[item[1].routine].append(item)
+            self._items[scope.path] = by_routine
         return self._items[scope.path].get(scope, [])
 
 

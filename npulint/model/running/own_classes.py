@@ -25,7 +25,7 @@ def class_users(context: Context) -> Mapping[str, list[Scope]]:
     """By the name of a class of the project the blocks outside of tests that name one like it."""
     users: dict[str, list[Scope]] = defaultdict(list)
     modules = context.project.modules.values()
-    wanted = {block.name.rpartition(".")[2] for one in modules for block in one.blocks if block.kind == "class"}
+    wanted = {block.name.rpartition(".")[2] for module in modules for block in module.blocks if block.kind == "class"}
     for module in modules:
         if is_test_file(module.path):
             continue

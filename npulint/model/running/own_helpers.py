@@ -40,8 +40,8 @@ class OwnHelper(msgspec.Struct, frozen=True):
         """The expression for the kind of device; empty if the helper has none."""
         if _IS_DEVICE.search(self.expression.removesuffix("()")):
             return self.expression
-        found = next((self.members[name] for name in _DEVICE_MEMBERS if name in self.members), "")
-        return f"{self.expression}.{found}" if found else ""
+        member = next((self.members[name] for name in _DEVICE_MEMBERS if name in self.members), "")
+        return f"{self.expression}.{member}" if member else ""
 
 
 @once

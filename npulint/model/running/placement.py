@@ -90,10 +90,10 @@ class Placement:
 
     def uses(self, scope: Scope) -> Uses:
         """The uses in the module of a scope, collected once."""
-        known = self._uses.get(scope.path)
-        if known is None:
-            known = self._uses[scope.path] = Uses(scope.at(0))
-        return known
+        uses = self._uses.get(scope.path)
+        if uses is None:
+            uses = self._uses[scope.path] = Uses(scope.at(0))
+        return uses
 
     def _origin(self, call: CallSite) -> Before:
         """The origin of the operands of a call: ``model`` if layers or variables are among them, ``given`` if all are
@@ -189,11 +189,11 @@ class Placement:
 
     def takers(self, function: Scope) -> list[CallSite]:
         """The TensorFlow calls that take a function as an argument: ``map_fn``, ``cond`` and the like."""
-        known = self.uses(function)
-        uses = list(known.of_functions.get(function.block, ()))
+        module_uses = self.uses(function)
+        uses = list(module_uses.of_functions.get(function.block, ()))
         name = function.record.name.rpartition(".")[2]
         if name and function.parent is not None and function.parent.kind != "class":
-            uses += known.of_names.get(name, ())
+            uses += module_uses.of_names.get(name, ())
         calls = [use.call for use in uses if isinstance(use, Passed) and use.slot != -1]
         return [call for call in calls if call.name.startswith("tensorflow.")]
 
@@ -281,7 +281,7 @@ class _Forward:
             places += self._elsewhere(assignment)
         for written, use in places:
             assignments = use.read.sibling(Ref(written)).assignments
-            if any(one.record is assignment.record for one in assignments):
+            if any(site.record is assignment.record for site in assignments):
                 self._queue.append(use)
             elif not assignments:  # of an object that may be the same
                 self._sure = False

@@ -35,7 +35,7 @@ class Reach:
         """Where it looks up one of several functions or classes: what each of them reaches."""
         if self._branches is None:
             self.all()
-            self._branches = [[self._through(one) for one in sorted(chosen)] for chosen in self._chosen]
+            self._branches = [[self._through(place) for place in sorted(chosen)] for chosen in self._chosen]
         return self._branches
 
     def _through(self, place: Place) -> Set[Place]:
@@ -53,8 +53,8 @@ class Reach:
         near = {path for path, _ in places}
         while self._queue and self._found.isdisjoint(places):
             fresh = self._leads_to(self._queue.pop())
-            self._queue += [one for one in fresh if one[0] not in near]
-            self._queue += [one for one in fresh if one[0] in near]  # looked at first
+            self._queue += [place for place in fresh if place[0] not in near]
+            self._queue += [place for place in fresh if place[0] in near]  # looked at first
         return not self._found.isdisjoint(places)
 
     def all(self) -> Set[Place]:
@@ -65,7 +65,7 @@ class Reach:
     def _leads_to(self, place: Place) -> Set[Place]:
         """What else the program reaches through a place."""
         edges = self._graph.of_entry(place[0]) if place == self._entry else self._graph.of(place)
-        fresh = {one for one in edges.places if one[0] in self._allowed}
+        fresh = {target for target in edges.places if target[0] in self._allowed}
         for name, given in edges.methods:
             if given > self._called.get(name, -1):
                 self._called[name] = given
@@ -73,17 +73,17 @@ class Reach:
         fresh |= self._made(edges.classes - self._classes)
         fresh -= self._found
         self._found |= fresh
-        for one in edges.chosen:
-            if all(path in self._allowed for path, _ in one):
-                self._chosen.add(one)
+        for alternatives in edges.chosen:
+            if all(path in self._allowed for path, _ in alternatives):
+                self._chosen.add(alternatives)
         return fresh
 
     def _made(self, classes: Iterable[Place]) -> set[Place]:
         """The methods that run of the instances of more classes."""
         fresh = set()
-        for one in classes:
-            self._classes.add(one)
-            for name, method in self._graph.methods(one) if one[0] in self._allowed else ():
+        for cls in classes:
+            self._classes.add(cls)
+            for name, method in self._graph.methods(cls) if cls[0] in self._allowed else ():
                 needed = self._graph.needed(method)
                 if name in HOOKS or needed <= self._called.get(name, -1):
                     fresh.add(method)

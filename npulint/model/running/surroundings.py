@@ -36,7 +36,7 @@ def on_one_rank(scope: Scope) -> bool:
     """Whether a condition of the same function around a block holds on one rank only: ``rank == 0``, ``not rank``."""
     function = scope.routine
     around = (ancestor for ancestor in scope.ancestors if ancestor.kind == "if" and ancestor.routine is function)
-    return any(_is_one_rank(one.test) for one in around)
+    return any(_is_one_rank(branch.test) for branch in around)
 
 
 @walker(depth=8, otherwise=bool)
@@ -143,7 +143,7 @@ def surroundings_of(scope: Scope) -> Surroundings:
 def step_at(scope: Scope, line: int) -> Step:
     """How often what stands at `line` of a block runs while training: not at all after an exit that is taken then, and
     in some steps after one that some steps take."""
-    found = surroundings_of(scope).step
-    if found in ("yes", "gated") and is_over_in_training(scope, line):
+    step = surroundings_of(scope).step
+    if step in ("yes", "gated") and is_over_in_training(scope, line):
         return "no"
-    return "gated" if found == "yes" and training_of(scope.context).may_be_skipped(scope, line) else found
+    return "gated" if step == "yes" and training_of(scope.context).may_be_skipped(scope, line) else step

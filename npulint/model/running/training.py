@@ -98,14 +98,14 @@ class Training:
 
     def _within(self, scope: Scope, outer: Scope) -> Literal["yes", "gated", "no"]:
         """How often code in a block runs of what runs in every step from `outer` on."""
-        known = self._parts.get((scope, outer))
-        if known is None:
+        frequency = self._parts.get((scope, outer))
+        if frequency is None:
             around = list(scope.ancestors)
             between = around[: around.index(outer)] if outer in around else []
-            known = self._parts[scope, outer] = (
+            frequency = self._parts[scope, outer] = (
                 "no" if any(map(evaluates, between)) else "gated" if any(map(is_occasional, between)) else "yes"
             )
-        return known
+        return frequency
 
     def may_be_skipped(self, scope: Scope, line: int) -> bool:
         """Whether code in a training step follows an exit of most steps, or a ``continue`` after the training, so that
@@ -116,18 +116,18 @@ class Training:
         if loop is None:
             return False
         trained = self._trained_at.get(loop, 0)
-        return any(trained < one < line for one in self._continued(loop.at(0)).get(loop.block, ()))
+        return any(trained < continued < line for continued in self._continued(loop.at(0)).get(loop.block, ()))
 
     def _continued(self, module: Scope) -> dict[int, list[int]]:
         """For each loop of a module the lines of its ``continue`` statements, but for those of rare events."""
         continued = self._continues.get(module.path)
         if continued is None:
             continued = self._continues[module.path] = defaultdict(list)
-            for one in module.module.code.exits:
-                place = module.at(one.block)
-                loop = place.loop if one.kind == "continue" else None
+            for exit_record in module.module.code.exits:
+                place = module.at(exit_record.block)
+                loop = place.loop if exit_record.kind == "continue" else None
                 if loop is not None and self._within(place, loop) == "yes":
-                    continued[loop.block].append(one.line)
+                    continued[loop.block].append(exit_record.line)
         return continued
 
     # -- preparation of data -----------------------------------------------------------------------
@@ -309,8 +309,8 @@ class Training:
 
 def _is_of_unknown(name: str) -> bool:
     """Whether a call, by its canonical name, is of a method of an object whose class is unknown."""
-    known = name.partition(":")[2]
-    return "." in name and (name.startswith(("?", "getattr()")) or "()." in known)
+    qualname = name.partition(":")[2]
+    return "." in name and (name.startswith(("?", "getattr()")) or "()." in qualname)
 
 
 def _takes(method: Scope, call: CallSite) -> bool:

@@ -74,8 +74,8 @@ def _usual_exits(context: Context) -> Exits:
 
 def _usually_taken(scope: Scope) -> Flag:
     """Whether a branch is taken in all but some steps."""
-    found = taken_in_training(scope)
-    return "yes" if found == "unknown" and scope.kind == "if" and _holds_usually(scope.test) else found
+    taken = taken_in_training(scope)
+    return "yes" if taken == "unknown" and scope.kind == "if" and _holds_usually(scope.test) else taken
 
 
 def _holds_usually(test: Expr) -> bool:
@@ -95,8 +95,8 @@ def taken_in_training(scope: Scope) -> Flag:
     """Whether a branch is taken while a model trains; other blocks run, loops perhaps."""
     if scope.kind not in BRANCHES:
         return "unknown" if scope.kind in ("loop", "except") else "yes"
-    found = _holds(scope.test)
-    return "unknown" if found is None else "yes" if found == (scope.kind == "if") else "no"
+    holds = _holds(scope.test)
+    return "unknown" if holds is None else "yes" if holds == (scope.kind == "if") else "no"
 
 
 @walker(depth=8, otherwise=lambda: None)
@@ -111,12 +111,12 @@ def _holds(test: Expr) -> bool | None:
         return True if call.name == "torch.is_grad_enabled" else _holds(call.args[0]) if _converts(call) else None
     operands = test.operands()
     if test.operator == "not":
-        found = _holds(operands[0])
-        return None if found is None else not found
+        holds = _holds(operands[0])
+        return None if holds is None else not holds
     if test.operator in ("and", "or"):
-        known = [_holds(operand) for operand in operands]
+        answers = [_holds(operand) for operand in operands]
         decisive = test.operator == "or"
-        return decisive if decisive in known else None if None in known else not decisive
+        return decisive if decisive in answers else None if None in answers else not decisive
     return _compared(test.operator, *operands) if len(operands) == 2 else None
 
 
@@ -153,8 +153,8 @@ def _compared(operator: str, left: Expr, right: Expr) -> bool | None:
     if same is None or not right.is_literal:
         return None
     if isinstance(against, bool):
-        found = _holds(left)
-        return None if found is None else (found == against) == same
+        holds = _holds(left)
+        return None if holds is None else (holds == against) == same
     if against is None:
         return not same if _TARGETS.search(left.written) else same if _DECODING.search(left.written) else None
     if left.written and isinstance(against, str):

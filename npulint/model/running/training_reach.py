@@ -44,9 +44,9 @@ def _objects(context: Context) -> _Made:
             if name.endswith("()"):
                 made.uses[name[:-2]].append((module, index))
             else:
-                found = context.names.function(name)
-                if found is not None and found[0].blocks[found[1]].kind == "class":
-                    made.makers[found[0].path, found[1]].append((module, index))
+                definition = context.names.function(name)
+                if definition is not None and definition[0].blocks[definition[1]].kind == "class":
+                    made.makers[definition[0].path, definition[1]].append((module, index))
     return made
 
 
@@ -74,13 +74,13 @@ def _mentioned_in(module: Module) -> frozenset[str]:
 @once
 def _looked_up(context: Context) -> frozenset[str]:
     """The files in which names are computed, so that whatever is defined or imported there may be used."""
-    found: set[str] = set()
+    paths: set[str] = set()
     for module in module_scopes(context):
         for call in module.calls_named(*_LOOKUPS):
             if call.last in ("eval", "getattr", "vars") and _is_plain(call):
                 continue
-            found.add(module.path)
-    return frozenset(found)
+            paths.add(module.path)
+    return frozenset(paths)
 
 
 def _is_plain(call: CallSite) -> bool:

@@ -66,14 +66,14 @@ def passed(function: BlockCursor, name: str) -> list[tuple[Site, Value | None]]:
     position = _positions(function).get(name)
     if position is None:
         return []
-    found: list[tuple[Site, Value | None]] = []
+    arguments: list[tuple[Site, Value | None]] = []
     calls = callers(function)
     if not is_test_file(function.path):
         calls = [site for site in calls if not is_test_file(site[0].path)]
     for home, index in calls[:MOST_CALLS]:
         value = _argument_of(home, index, name, position - implicit_arguments(function, home, index))
-        found.append(((home, index), value))
-    return [*found, (calls[-1], None)] if len(calls) > MOST_CALLS else found
+        arguments.append(((home, index), value))
+    return [*arguments, (calls[-1], None)] if len(calls) > MOST_CALLS else arguments
 
 
 @once

@@ -39,10 +39,10 @@ class _Changes(msgspec.Struct, frozen=True):
 def changed_keys(context: Context, module: Module, block: int, name: str) -> Keys:
     """The keys under which a dict that has a name in a block, or in the blocks within its scope, gets other values."""
     start = (module.path, module.scope[block], name)
-    known: dict[object, Keys] = context.answers.setdefault(changed_keys, {})
-    if start not in known:
-        known[start] = _reached(context, start)
-    return known[start]
+    cached: dict[object, Keys] = context.answers.setdefault(changed_keys, {})
+    if start not in cached:
+        cached[start] = _reached(context, start)
+    return cached[start]
 
 
 def is_changed(context: Context, module: Module, block: int, name: str, key: Scalar) -> bool:
@@ -67,10 +67,12 @@ def _reached(context: Context, start: _Name) -> Keys:
                     if keys is None:
                         return EVERY
                     reached |= keys
-            passed = [one for at, one in changes.given.get(name, ()) if _may_mean(home, at, name, module, scope)]
+            passed = [index for at, index in changes.given.get(name, ()) if _may_mean(home, at, name, module, scope)]
             inner = {parameter for index in passed for parameter in _parameters(context, home, index, name)} - seen
-            named = [(at, one) for at, one in changes.aliases.get(name, ()) if _may_mean(home, at, name, module, scope)]
-            inner |= {(home.path, home.scope[at], one) for at, one in named} - seen
+            named = [
+                (at, alias) for at, alias in changes.aliases.get(name, ()) if _may_mean(home, at, name, module, scope)
+            ]
+            inner |= {(home.path, home.scope[at], alias) for at, alias in named} - seen
             seen |= inner
             queue += inner
     return frozenset(reached)
@@ -92,7 +94,7 @@ def _parameters(context: Context, home: Module, index: int, name: str) -> list[_
     names = [key for key, value in call.keywords if value == Ref(name)]
     places = [at + skipped for at, value in enumerate(call.args) if value == Ref(name)]
     names += [record.params[at] for at in places if at < len(record.params)]
-    return [(target[0].path, block, one) for one in names]
+    return [(target[0].path, block, parameter) for parameter in names]
 
 
 def _changes(module: Module) -> _Changes:
@@ -113,7 +115,7 @@ def _changes(module: Module) -> _Changes:
             holder = _holder(call)
             if holder:
                 writes[_root(holder.removesuffix(".__dict__"))].append((call.block, _updated(call, last)))
-        for value in (*call.args, *(one for _, one in call.keywords)):
+        for value in (*call.args, *(argument for _, argument in call.keywords)):
             if isinstance(value, Ref):
                 given[value.name].append((call.block, index))
     return _Changes(dict(writes), dict(given), dict(aliases))
@@ -143,12 +145,12 @@ def _updated(call: Call, last: str) -> Keys:
     """The keys that ``update(…)`` or ``pop(…)`` names; all where it may be any."""
     if last == "pop":
         return frozenset((str(call.args[0].value),)) if call.args and isinstance(call.args[0], Const) else EVERY
-    found: set[str] = set()
+    keys: set[str] = set()
     for key, value in (*call.keywords, *(("**", argument) for argument in call.args)):
         if key != "**":
-            found.add(key)
-        elif isinstance(value, Table) and all(isinstance(one, Const) for one in value.keys):
-            found.update(str(constant.value) for constant in value.keys if isinstance(constant, Const))
+            keys.add(key)
+        elif isinstance(value, Table) and all(isinstance(constant, Const) for constant in value.keys):
+            keys.update(str(constant.value) for constant in value.keys if isinstance(constant, Const))
         else:
             return EVERY
-    return frozenset(found) if last == "update" else EVERY
+    return frozenset(keys) if last == "update" else EVERY

@@ -24,8 +24,8 @@ def choices(callee: Expr) -> list[str]:
     looked up, or what it may be is not known. A name ends in ``.?`` if it may be any member of a framework's module."""
     if not _is_looked_up(callee):
         return []
-    found = list(dict.fromkeys(_choices(callee)))
-    return found if len(found) <= _MOST else []
+    names = list(dict.fromkeys(_choices(callee)))
+    return names if len(names) <= _MOST else []
 
 
 @walker(depth=5, otherwise=bool)
@@ -57,9 +57,9 @@ def _choices(value: Expr) -> list[str]:
         return _of_call(value.call)
     attribute = value.attribute or _split(value)
     if attribute is not None:
-        found = [_member(value.context, holder, attribute[1]) for holder in _choices(attribute[0])]
-        if any(found):
-            return [one for one in found if one]
+        members = [_member(value.context, holder, attribute[1]) for holder in _choices(attribute[0])]
+        if any(members):
+            return [member for member in members if member]
     return [choice for source in (*value.sources[:_MOST], *_decorated_with(value)) for choice in _choices(source)]
 
 
@@ -71,13 +71,13 @@ def _split(value: Expr) -> tuple[Expr, str] | None:
 
 def _elements(holder: Expr, key: Expr) -> list[str]:
     """What may stand under a key."""
-    known = mappings(holder)
+    tables = mappings(holder)
     single = key.known.single if key.known.exact and not key.known.symbol else None
-    values = [expr for table in known if (expr := table.get(single)) is not None] if single is not None else []
-    values = values or [value for table in known for _, value in table.last_entries]
-    if not known:
+    values = [expr for table in tables if (expr := table.get(single)) is not None] if single is not None else []
+    values = values or [value for table in tables for _, value in table.last_entries]
+    if not tables:
         values = [item for display in holder.displays for item in display.items]
-    return [name for one in (*values, *_stored(holder)) for name in _choices(one)]
+    return [name for source in (*values, *_stored(holder)) for name in _choices(source)]
 
 
 def _stored(holder: Expr) -> list[Expr]:
@@ -113,7 +113,7 @@ def _members(call: CallSite, holder: str) -> list[str]:
     key = call.args[1].known
     names = [value for value in key.values if isinstance(value, str)] if key.exact and not key.symbol else []
     if names:
-        return [one for name in names if (one := _member(call.context, holder, name))]
+        return [member for name in names if (member := _member(call.context, holder, name))]
     if not holder.endswith(":"):
         return [f"{holder}.?"]
     module = call.context.names.named(holder[:-1])
@@ -130,8 +130,8 @@ def _member(context: Context, holder: str, name: str) -> str:
 def _defined(context: Context, module: Module) -> list[str]:
     """The functions and classes that a module defines or imports from the project."""
     names = [name for name, binds in module.names.get(0, {}).items() if isinstance(binds[-1].value, Function)]
-    found = [context.names.exported(module, name) for name in (*names, *module.imports.get(0, ()))]
-    return [one for one in found if context.names.function(one) is not None]
+    exported = [context.names.exported(module, name) for name in (*names, *module.imports.get(0, ()))]
+    return [name for name in exported if context.names.function(name) is not None]
 
 
 def _decorated_with(value: Expr) -> list[Expr]:
@@ -194,8 +194,8 @@ def prefixes(text: Expr) -> list[str]:
     while first.operator in ("+", "join", "%", ".") and first.operands():
         second = first.operands()[1].text if first.operator in ("+", "join") and len(first.operands()) > 1 else ""
         first = first.operands()[0]
-    begun = [first.text] if first.text else [f"{one}{second}" for one in _gone_through(first)]
-    return [re.split(r"[%{]", one)[0] for one in begun]
+    begun = [first.text] if first.text else [f"{part}{second}" for part in _gone_through(first)]
+    return [re.split(r"[%{]", beginning)[0] for beginning in begun]
 
 
 def _gone_through(name: Expr) -> list[str]:

@@ -53,17 +53,17 @@ class Context:
         outermost question ends what is provisional."""
         self.asked += 1
         cuts = Recursion.cuts
-        whole = False
+        is_final = False
         try:
             yield
-            whole = Recursion.cuts == cuts or self.asked == 1
+            is_final = Recursion.cuts == cuts or self.asked == 1
         finally:
             self.asked -= 1
-            if not whole:
+            if not is_final:
                 self.provisional[id(answers), question] = answers
             if not self.asked:
-                for (_, one), table in self.provisional.items():
-                    table.pop(one, None)
+                for (_, provisional), table in self.provisional.items():
+                    table.pop(provisional, None)
                 self.provisional.clear()
 
     @property
@@ -100,13 +100,13 @@ def once(work: Callable[[_Of], _T]) -> Callable[[_Of], _T]:
     @wraps(work)
     def answer(of: _Of) -> _T:
         context = of if isinstance(of, Context) else of.context
-        known: dict[object, _T] | None = context.answers.get(work)
-        if known is None:
-            known = context.answers[work] = {}
-        elif of in known:
-            return known[of]
-        found = known[of] = work(of)
-        return found
+        cached: dict[object, _T] | None = context.answers.get(work)
+        if cached is None:
+            cached = context.answers[work] = {}
+        elif of in cached:
+            return cached[of]
+        worked_out = cached[of] = work(of)
+        return worked_out
 
     return answer
 
@@ -117,12 +117,12 @@ def once_per_file(work: Callable[[_Block], _T]) -> Callable[[_Block], _T]:
     @wraps(work)
     def answer(block: _Block) -> _T:
         path, answers = block.path, block.context.answers
-        known: dict[object, _T] | None = answers.get(work)
-        if known is None:
-            known = answers[work] = {}
-        elif path in known:
-            return known[path]
-        found = known[path] = work(block.at(0))
-        return found
+        cached: dict[object, _T] | None = answers.get(work)
+        if cached is None:
+            cached = answers[work] = {}
+        elif path in cached:
+            return cached[path]
+        worked_out = cached[path] = work(block.at(0))
+        return worked_out
 
     return answer

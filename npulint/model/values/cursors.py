@@ -93,24 +93,24 @@ class Scope(BlockCursor):
 
     def assignments_to(self, *lasts: str) -> list[AssignmentSite]:
         """The assignments of its module to dotted names and elements whose last segment is one of `lasts`."""
-        found = [
+        assignments = [
             bind for name, binds in self.module.dotted.items() if name.rpartition(".")[2] in lasts for bind in binds
         ]
-        return [assignment_at(self.context, self.module, bind) for bind in found]
+        return [assignment_at(self.context, self.module, bind) for bind in assignments]
 
     @property
     def local_assignments(self) -> list[AssignmentSite]:
         """The assignments in a function, or at module level, but for those in functions within it."""
         block = -1 if self.kind == "module" else self.block
-        found = self.module.assignments_in.get(block, ())
-        return [assignment_at(self.context, self.module, record) for record in found]
+        records = self.module.assignments_in.get(block, ())
+        return [assignment_at(self.context, self.module, record) for record in records]
 
     @property
     def returns(self) -> list[Expr]:
         """What a function returns or yields."""
-        found = self.module.returns.get(self.block, ())
+        records = self.module.returns.get(self.block, ())
         return [
-            Expr(return_record.value, self.at(return_record.block), return_record.line + 1) for return_record in found
+            Expr(return_record.value, self.at(return_record.block), return_record.line + 1) for return_record in records
         ]
 
     def assigned(self, name: str) -> list[Expr]:
@@ -142,17 +142,17 @@ class Scope(BlockCursor):
     @property
     def callers(self) -> list[CallSite]:
         """The project's calls of a function (those of a class count for its ``__init__``)."""
-        found = callers.callers(self)
-        return [call_at(self.context, home, index) for home, index in found]
+        sites = callers.callers(self)
+        return [call_at(self.context, home, index) for home, index in sites]
 
     def passed(self, parameter: str) -> list[tuple[CallSite, Expr | None]]:
         """For each of the project's calls of a function what it passes for a parameter; None where that is not given
         or comes by ``*args``."""
-        found = []
+        arguments = []
         for (home, index), value in callers.passed(self, parameter):
             call = call_at(self.context, home, index)
-            found.append((call, call.from_options(parameter) if value is None else call.expr(value)))
-        return found
+            arguments.append((call, call.from_options(parameter) if value is None else call.expr(value)))
+        return arguments
 
     @property
     def bases(self) -> list[Expr]:
@@ -205,8 +205,8 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def name(self) -> str:
         """The canonical name of what it calls (``torch.optim.SGD``, ``net:Net.forward``, ``?name`` if unknown)."""
-        known = self.scope.module.callees[self.index]
-        return known if known is not None else self.scope.context.names.of_call(self.scope.module, self.index)
+        canonical = self.scope.module.callees[self.index]
+        return canonical if canonical is not None else self.scope.context.names.of_call(self.scope.module, self.index)
 
     @property
     def last(self) -> str:
@@ -262,8 +262,8 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
         value = argument(self.record, name, position)
         if value is not None:
             return self.expr(value)
-        found = self.from_options(name)
-        return self._from_partial(name) if found is None and name else found
+        passed = self.from_options(name)
+        return self._from_partial(name) if passed is None and name else passed
 
     def _from_partial(self, name: str) -> Expr | None:
         """What the partial that is called passes by a keyword."""
@@ -276,7 +276,7 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
             exprs = [mapping.get(name) for mapping in mappings.mappings(options)]
             if len(exprs) == 1 and exprs[0] is not None:
                 return exprs[0]
-            if any(one is not None for one in exprs):
+            if any(expr is not None for expr in exprs):
                 return self.expr(Op("[]", (options.value, Const(name))))
         return None
 
@@ -308,8 +308,8 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def spread(self) -> list[tuple[str, Expr]]:
         """The keywords, with their values, that ``**options`` is known to pass."""
-        known = [mapping for options in self._options for mapping in mappings.mappings(options)]
-        pairs = [pair for mapping in known for pair in mapping.last_entries]
+        passed_mappings = [mapping for options in self._options for mapping in mappings.mappings(options)]
+        pairs = [pair for mapping in passed_mappings for pair in mapping.last_entries]
         return [(key.text, value) for key, value in pairs if key.text]
 
     # -- where it leads ----------------------------------------------------------------------------
@@ -322,14 +322,14 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def method(self) -> CallSite | None:
         """The call of a method on its result (``f().g()``: g of f); None without one."""
-        found = self.module.methods.get(self.index)
-        return None if found is None else self.scope.call(found[0])
+        method_call = self.module.methods.get(self.index)
+        return None if method_call is None else self.scope.call(method_call[0])
 
     @property
     def assignments(self) -> list[AssignmentSite]:
         """The assignments of its module that keep its very result."""
-        found = self.module.derive(_kept_results).get(self.index, ())
-        return [assignment_at(self.context, self.module, assignment) for assignment in found]
+        assignments = self.module.derive(_kept_results).get(self.index, ())
+        return [assignment_at(self.context, self.module, assignment) for assignment in assignments]
 
 
 @memoized(meanwhile=tuple)
@@ -392,8 +392,8 @@ class Expr(Expression, frozen=True):
     def sites(self) -> list[CallSite]:
         """The calls that may have made the object; own functions are followed into their results, and parameters out
         to their callers. Empty when nothing is known."""
-        found = objects.sites(self)
-        return [call_at(self.context, home, index) for home, index in found]
+        sites = objects.sites(self)
+        return [call_at(self.context, home, index) for home, index in sites]
 
     @property
     def displays(self) -> list[Expr]:
@@ -403,16 +403,16 @@ class Expr(Expression, frozen=True):
     @property
     def functions(self) -> list[Scope]:
         """The project's own functions that it may be: a name, a lambda, a partial, a bound method."""
-        found = objects.functions(self)
-        return [scope_at(self.context, home, block) for home, block in found]
+        definitions = objects.functions(self)
+        return [scope_at(self.context, home, block) for home, block in definitions]
 
     @property
     def assignments(self) -> list[AssignmentSite]:
         """The assignments that may give a name its value here; none for everything else."""
         if not isinstance(self.value, Ref):
             return []
-        found = self.context.bindings(self.module, self.value.name, self.scope.block, self.line)
-        return [assignment_at(self.context, home, bind) for home, bind in found]
+        bindings = self.context.bindings(self.module, self.value.name, self.scope.block, self.line)
+        return [assignment_at(self.context, home, bind) for home, bind in bindings]
 
     @property
     def parameter_of(self) -> Scope | None:
@@ -427,8 +427,8 @@ class Expr(Expression, frozen=True):
         function = self.parameter_of
         if function is None:
             return None
-        found = self.context.bindings(self.module, self.written, self.scope.block, self.line)
-        return function if may_be_passed(self.module, function.block, self.scope.block, found) else None
+        bindings = self.context.bindings(self.module, self.written, self.scope.block, self.line)
+        return function if may_be_passed(self.module, function.block, self.scope.block, bindings) else None
 
     @property
     def sources(self) -> list[Expr]:
@@ -523,8 +523,8 @@ def scope_at(context: Context, module: Module, block: int) -> Scope:
 
 def scope_named(context: Context, name: str) -> Scope | None:
     """The project's own function or class with this canonical name."""
-    found = context.names.function(name)
-    return None if found is None else scope_at(context, *found)
+    definition = context.names.function(name)
+    return None if definition is None else scope_at(context, *definition)
 
 
 def call_at(context: Context, module: Module, index: int) -> CallSite:

@@ -90,13 +90,13 @@ class DataFiles:
             paths = [] if stream is None else _sources(stream)
         finally:
             self._busy.discard((module.path, index))
-        found = [(path, self._file(path, module)) for path in dict.fromkeys(paths)]
-        if not 0 < len(found) <= _FILES or not all(file for _, file in found):
+        files = [(path, self._file(path, module)) for path in dict.fromkeys(paths)]
+        if not 0 < len(files) <= _FILES or not all(file for _, file in files):
             return []
         written = written_paths(self._context)
         return [
             value if path.sure and path.text not in written else softened(value)
-            for path, file in found
+            for path, file in files
             if (value := self._value(file)) is not None
         ]
 
@@ -118,28 +118,28 @@ class DataFiles:
     def _configuration(self, path: str) -> Value | None:
         """A configuration of hydra with the groups in its list of defaults."""
         path = posixpath.normpath(path)
-        found = next((path + end for end in ("", ".yaml", ".yml") if path + end in self._files), "")
-        value = self._value(found) if found else None
+        file = next((path + end for end in ("", ".yaml", ".yml") if path + end in self._files), "")
+        value = self._value(file) if file else None
         defaults = _entry(value, "defaults")
         groups: dict[Value, Value] = {}
         for table in defaults.items if isinstance(defaults, SequenceDisplay) else ():
             for key, option in zip(table.keys, table.values, strict=True) if isinstance(table, Table) else ():
                 if isinstance(key, Const) and isinstance(option, Const):
-                    name = posixpath.join(posixpath.dirname(found), str(key.value), f"{option.value}.yaml")
+                    name = posixpath.join(posixpath.dirname(file), str(key.value), f"{option.value}.yaml")
                     part = self._value(name) if name in self._files else None
                     groups.update({key: part} if part is not None else {})
         if not groups or not isinstance(value, Table):
             return value
-        known = {key: held for key, held in zip(value.keys, value.values, strict=True) if key is not None}
-        whole = {**groups, **known}
-        return Table(tuple(whole), tuple(whole.values()))
+        own = {key: held for key, held in zip(value.keys, value.values, strict=True) if key is not None}
+        merged = {**groups, **own}
+        return Table(tuple(merged), tuple(merged.values()))
 
     def under(self, keys: tuple[str, ...]) -> list[Value]:
         """The texts for a device or a backend that files have under these keys."""
-        found = self._values_with_devices()
+        values = self._values_with_devices()
         for key in keys:
-            found = [_entry(value, key) for value in found]
-        return [value for value in found if isinstance(value, FileText)]
+            values = [_entry(value, key) for value in values]
+        return [value for value in values if isinstance(value, FileText)]
 
     def held_as(self, key: str) -> list[Value]:
         """The texts for a device or a backend that files have under this key at any depth."""
@@ -165,7 +165,11 @@ class DataFiles:
         fitting = sorted(wholes & self._files.keys())
         tail = "/" + "/".join(part for part in text.split("/") if part != "..")
         if not fitting and tail.count("/") > 1:  # the working directory is another folder of the project
-            fitting = [one for one in self._by_name.get(posixpath.basename(text), ()) if f"/{one}".endswith(tail)]
+            fitting = [
+                candidate
+                for candidate in self._by_name.get(posixpath.basename(text), ())
+                if f"/{candidate}".endswith(tail)
+            ]
         return fitting[0] if len(fitting) == 1 else ""
 
     def _folders(self, module: Module) -> list[str]:
@@ -181,8 +185,8 @@ class DataFiles:
     def _value(self, path: str) -> Value | None:
         if path not in self._held:
             self._held[path] = _parsed(self._files[path])
-        found = self._held[path]
-        return None if found == UNKNOWN else found
+        value = self._held[path]
+        return None if value == UNKNOWN else value
 
 
 def _imports_hydra(module: Module) -> bool:

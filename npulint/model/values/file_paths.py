@@ -71,8 +71,8 @@ Paths = list[FilePath]
 
 def file_paths(value: Expr) -> Paths:
     """The paths that an expression is; empty when one of them is not known, or may be given by an option."""
-    found = possible_paths(value)
-    return [] if any(file_path.chosen or not file_path.sure for file_path in found) else found
+    paths = possible_paths(value)
+    return [] if any(file_path.chosen or not file_path.sure for file_path in paths) else paths
 
 
 @walker(depth=_DEPTH, otherwise=list, steps=_STEPS)

@@ -70,8 +70,8 @@ def limit_of(type_name: str, limit: str) -> float | None:
     if limits is None:
         return None
     greatest, distance, smallest = limits
-    known = {"max": greatest, "min": -greatest, "eps": distance, "tiny": smallest, "smallest_normal": smallest}
-    return known.get(limit)
+    named_limits = {"max": greatest, "min": -greatest, "eps": distance, "tiny": smallest, "smallest_normal": smallest}
+    return named_limits.get(limit)
 
 
 _HOPS = 5  # calls that a value is followed out of, from one parameter to the next
@@ -125,8 +125,8 @@ def _of_limit(holder: Expression, name: Expression) -> PossibleValues:
     return _number(limit_of(str(asked.value.value) if isinstance(asked.value, Const) else asked.name, name.text))
 
 
-def _number(found: float | None) -> PossibleValues:
-    return NOTHING if found is None else PossibleValues((found,), True)
+def _number(number: float | None) -> PossibleValues:
+    return NOTHING if number is None else PossibleValues((number,), True)
 
 
 def _of_element(value: Expression, holder: Expression, key: Expression) -> PossibleValues:
@@ -353,8 +353,8 @@ def _of_entry(value: Expression, here: Expression, call: Call) -> PossibleValues
         executed = _executed(value) if _is_changed(kept, name) and mappings(kept) else None
         if executed is not None:
             return executed
-    values = [here.sibling(one) for one in (*([] if holder is None else [holder]), *call.args)]
-    holders = [one for one in loaded(values[0]) if isinstance(one.value, Table)] if len(values) > 1 else []
+    values = [here.sibling(argument) for argument in (*([] if holder is None else [holder]), *call.args)]
+    holders = [table for table in loaded(values[0]) if isinstance(table.value, Table)] if len(values) > 1 else []
     key = known(values[1]).single if holders else None
     if key is None:
         return None
@@ -372,8 +372,8 @@ def _of_type_test(value: PossibleValues, asked: Expression) -> PossibleValues:
     types = [_TYPES.get(expr.written) for expr in (asked.items or [asked])]
     if not value.exact or not value.values or None in types:
         return NOTHING
-    accepted = tuple(one for one in types if one is not None)
-    return merge([PossibleValues((isinstance(one, accepted),), True) for one in value.values])
+    accepted = tuple(kind for kind in types if kind is not None)
+    return merge([PossibleValues((isinstance(scalar, accepted),), True) for scalar in value.values])
 
 
 def _of_environment(here: Expression, call: Call) -> PossibleValues:

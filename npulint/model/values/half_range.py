@@ -29,10 +29,10 @@ def number(value: Expr) -> float | None:
     values = _of_operation(value) if value.operator in _ARITHMETIC else value.known
     if len(values.values) != 1 or not (values.exact or value.parameter_of is not None):
         return None
-    found = values.values[0]
-    if isinstance(found, bool) or not isinstance(found, int | float):
+    scalar = values.values[0]
+    if isinstance(scalar, bool) or not isinstance(scalar, int | float):
         return None
-    return math.copysign(math.inf, found) if abs(found) > _GREATEST_OF_FLOAT32 else float(found)
+    return math.copysign(math.inf, scalar) if abs(scalar) > _GREATEST_OF_FLOAT32 else float(scalar)
 
 
 def _of_operation(value: Expr) -> PossibleValues:
@@ -47,24 +47,24 @@ def _of_operation(value: Expr) -> PossibleValues:
 
 def overflowing(value: Expr) -> float | None:
     """The finite number that an expression is, if it is beyond the range of float16; else None."""
-    found = number(value)
-    return found if found is not None and abs(found) >= OVERFLOWS_FROM and not math.isinf(found) else None
+    numeric = number(value)
+    return numeric if numeric is not None and abs(numeric) >= OVERFLOWS_FROM and not math.isinf(numeric) else None
 
 
 def vanishing(value: Expr) -> float | None:
     """The positive number that an expression is, if it rounds to zero in float16; else None."""
-    found = number(value)
-    return found if found is not None and 0 < found <= LOST_UP_TO else None
+    numeric = number(value)
+    return numeric if numeric is not None and 0 < numeric <= LOST_UP_TO else None
 
 
-def in_half(found: float) -> str:
+def in_half(numeric: float) -> str:
     """What becomes of a number in float16, as text.
 
     >>> in_half(-1e9), in_half(1e-8), in_half(0.99999), in_half(0.5)
     ('-inf', '0', '1', '0.5')
     """
-    if abs(found) >= OVERFLOWS_FROM:
-        return "inf" if found > 0 else "-inf"
-    if abs(found) <= LOST_UP_TO:
+    if abs(numeric) >= OVERFLOWS_FROM:
+        return "inf" if numeric > 0 else "-inf"
+    if abs(numeric) <= LOST_UP_TO:
         return "0"
-    return "1" if ONE_FROM <= found < 1 else f"{found:g}"
+    return "1" if ONE_FROM <= numeric < 1 else f"{numeric:g}"

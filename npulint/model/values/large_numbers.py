@@ -28,20 +28,20 @@ def may_be_large(context: Context, module: Module, value: Value) -> bool:
 def _large_names(context: Context) -> frozenset[str]:
     """The last segments of all names that somewhere get such a number: by assignments, defaults, arguments, options.
     The empty name stands for the number itself."""
-    found = {"", *_LIMITS}
+    names = {"", *_LIMITS}
     others: list[tuple[str, list[str]]] = []
     for module in context.project.modules.values():
         given = module.derive(_given)
-        found.update(given.names)
+        names.update(given.names)
         others += given.others
         for index in given.calls:
-            found.update(_receiving(context, module, index))
+            names.update(_receiving(context, module, index))
     for _ in range(_ROUNDS):
-        before = len(found)
-        found.update(name for name, lasts in others if not found.isdisjoint(lasts))
-        if len(found) == before:
+        before = len(names)
+        names.update(name for name, lasts in others if not names.isdisjoint(lasts))
+        if len(names) == before:
             break
-    return frozenset(found)
+    return frozenset(names)
 
 
 class _Given(NamedTuple):
@@ -55,22 +55,22 @@ class _Given(NamedTuple):
 
 def _given(module: Module) -> _Given:
     code = module.code
-    found = _Given(set(), [], [])
+    given = _Given(set(), [], [])
     for name, value in _named_values(code):
         kind = value.__class__
         if kind is Const:
             if _exceeds(value):  # type: ignore[arg-type]
-                found.names.add(name)
+                given.names.add(name)
         elif kind is Ref or kind is CallResult or kind is Op:
             lasts = _lasts(code, value)
             if lasts:
-                found.others.append((name, lasts))
+                given.others.append((name, lasts))
     for index, call in enumerate(code.calls):
         for value in call.args:
             if value.__class__ is Const and _exceeds(value):
-                found.calls.append(index)
+                given.calls.append(index)
                 break
-    return found
+    return given
 
 
 def _named_values(code: Code) -> Iterator[tuple[str, Value]]:

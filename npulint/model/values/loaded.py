@@ -56,10 +56,10 @@ def loaded(value: _E) -> list[_E]:
         return []
     if context.assumed or _is_asked(context):
         return _followed(value)
-    known: dict[object, list[_E]] = context.answers.setdefault(loaded, {})
-    if value not in known:
-        known[value] = _followed(value)
-    return known[value]
+    cached: dict[object, list[_E]] = context.answers.setdefault(loaded, {})
+    if value not in cached:
+        cached[value] = _followed(value)
+    return cached[value]
 
 
 def _is_asked(context: Context) -> bool:
@@ -131,7 +131,7 @@ def _of_name(value: _E, name: str) -> list[_E]:
     if function >= 0 and may_be_passed(module, function, block, bound):
         given = _given(value, function, name)
         keys = changed_keys(value.context, module, function, name) if any(given) else frozenset[str]()
-        parts += [[softer(expr, keys) for expr in found] for found in given]
+        parts += [[softer(expr, keys) for expr in alternatives] for alternatives in given]
         composed = value.context.composed and value.context.composed(module, function)
         parts += [[value.sibling(composed)]] if composed and not any(given) else []
     if parts or not head:
@@ -160,9 +160,9 @@ def _of_call(value: _E, index: int) -> list[_E]:
     module, context = value.module, value.context
     call, name = module.code.calls[index], context.names.of_call(module, index)
     here = value.elsewhere(module, call.callee, call.block, call.line)
-    found = [] if context.load is None else context.load(module, index)
-    if found:
-        return [here.sibling(one) for one in found]
+    values = [] if context.load is None else context.load(module, index)
+    if values:
+        return [here.sibling(held) for held in values]
     last = module.callee_name(index)
     if last in _TAKING:
         return _taken(here, call)
@@ -187,7 +187,7 @@ def _taken(here: _E, call: Call) -> list[_E]:
 def _held(here: _E, call: Call) -> list[_E]:
     """The entries of the argument of ``EasyDict(…)``, ``Namespace(**…)``, or of the object that is copied."""
     holder = receiver_of(call)
-    given = [*call.args[:1], *(one for key, one in call.keywords if key == "**")]
+    given = [*call.args[:1], *(mapping for key, mapping in call.keywords if key == "**")]
     values = given or ([] if holder is None else [holder])
     exprs = _merged([loaded(here.sibling(value)) for value in values])
     return [softer(expr, frozenset(key for key, _ in call.keywords)) for expr in exprs]

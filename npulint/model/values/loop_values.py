@@ -116,4 +116,4 @@ def _is_number(value: Expr) -> bool:
     if _OPTIONS.search(value.written):
         return True
     values = value.known
-    return bool(values.values) and all(isinstance(one, int | float) for one in values.values)
+    return bool(values.values) and all(isinstance(scalar, int | float) for scalar in values.values)

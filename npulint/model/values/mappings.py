@@ -79,27 +79,27 @@ def mappings(value: _E) -> list[Mapping[_E]]:
 
 def _each(values: Iterable[_E]) -> list[Mapping[_E]]:
     """The mappings of all of some alternatives; empty when one of them is unknown."""
-    found: list[Mapping[_E]] = []
+    alternatives: list[Mapping[_E]] = []
     for value in values:
         here = mappings(value)
-        if not here or len(found) > _MOST:
+        if not here or len(alternatives) > _MOST:
             return []
-        found += here
-    return found
+        alternatives += here
+    return alternatives
 
 
 def _joined(parts: list[list[Mapping[_E]]]) -> list[Mapping[_E]]:
     """The dicts that consist of several dicts, a later one replacing keys of those before: where not all of it is
     known, any of them."""
-    found: list[Mapping[_E]] = [Mapping(())]
+    alternatives: list[Mapping[_E]] = [Mapping(())]
     for part in parts:
         added = part or [Mapping((), False)]
-        found = [
+        alternatives = [
             Mapping((*(before.entries if after.complete else ()), *after.entries), before.complete and after.complete)
-            for before in found
+            for before in alternatives
             for after in added
         ][:_MOST]
-    return [mapping for mapping in found if mapping.entries or mapping.complete]
+    return [mapping for mapping in alternatives if mapping.entries or mapping.complete]
 
 
 def _of_table(value: _E, table: Table) -> list[Mapping[_E]]:
@@ -116,17 +116,17 @@ def _of_table(value: _E, table: Table) -> list[Mapping[_E]]:
 def _of_name(value: _E, name: str) -> list[Mapping[_E]]:
     module, block = value.module, value.scope.block
     bound = value.context.bindings(module, name, block, value.line)
-    found: list[Mapping[_E]] = []
+    alternatives: list[Mapping[_E]] = []
     for home, bind in bound[:_MOST]:
         here = mappings(value.elsewhere(home, bind.value, bind.block, bind.line))
         if not here:
             return []
         later = _changes(value, home, bind)
-        found += _joined([here, *later]) if later else here
+        alternatives += _joined([here, *later]) if later else here
     function = taker(module, name, block)
     if function >= 0 and may_be_passed(module, function, block, bound):
-        return [*found, *_given(value, function, name)]
-    return found or _collected(value, name)
+        return [*alternatives, *_given(value, function, name)]
+    return alternatives or _collected(value, name)
 
 
 def _given(value: _E, function: int, name: str) -> list[Mapping[_E]]:
@@ -157,22 +157,24 @@ def _default(value: _E, function: int, name: str) -> _E | None:
 def _changes(value: _E, home: Module, bind: Assignment) -> list[list[Mapping[_E]]]:
     """What statements in the scope of an assignment add to its dict: ``x["key"] = …``, ``x.update(…)``."""
     name, scope = bind.target, home.scope[bind.block]
-    found: list[tuple[int, list[Mapping[_E]]]] = []
+    additions: list[tuple[int, list[Mapping[_E]]]] = []
     for index in home.calls_of("update"):
         call = home.code.calls[index]
         is_local = home.scope[call.block] != scope and name in home.names.get(home.scope[call.block], ())
         if call.callee == Ref(f"{name}.update") and call.line > bind.line and not is_local:
             here = value.elsewhere(home, call.callee, call.block, call.line)
-            found.append((call.line, _made(here, call)))
+            additions.append((call.line, _made(here, call)))
     prefix = f"{name}["
-    for target in [one for one in home.dotted if one.startswith(prefix) and one.find("]") == len(one) - 1]:
+    for target in [
+        dotted for dotted in home.dotted if dotted.startswith(prefix) and dotted.find("]") == len(dotted) - 1
+    ]:
         for record in home.dotted[target]:
             if home.scope[record.block] == scope and record.line > bind.line:
                 here = value.elsewhere(home, record.value, record.block, record.line)
                 key = here.sibling(Const(target[len(prefix) : -1]))
                 is_known = not target.endswith("[*]")
-                found.append((record.line, [Mapping(((key, here),))] if is_known else []))
-    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+                additions.append((record.line, [Mapping(((key, here),))] if is_known else []))
+    return [added for _, added in sorted(additions, key=lambda pair: pair[0])]
 
 
 def _collected(value: _E, name: str) -> list[Mapping[_E]]:
@@ -186,8 +188,8 @@ def _collected(value: _E, name: str) -> list[Mapping[_E]]:
     for home, index in callers(function)[:_MOST]:
         call = home.code.calls[index]
         here = value.elsewhere(home, call.callee, call.block, call.line)
-        taken = [(key, one) for key, one in call.keywords if key not in function.parameters]
-        collected += _joined([_of_keyword(here, *one) for one in taken])
+        taken = [(key, argument) for key, argument in call.keywords if key not in function.parameters]
+        collected += _joined([_of_keyword(here, *keyword) for keyword in taken])
     return collected
 
 
@@ -216,7 +218,7 @@ def _of_call(value: _E, index: int) -> list[Mapping[_E]]:
 def _made(here: _E, call: Call) -> list[Mapping[_E]]:
     """The dict that ``dict(…)`` makes, or that ``update(…)`` adds."""
     parts = [mappings(here.sibling(argument)) or _of_pairs(here.sibling(argument)) for argument in call.args]
-    return _joined([*parts, *(_of_keyword(here, key, one) for key, one in call.keywords)])
+    return _joined([*parts, *(_of_keyword(here, key, value) for key, value in call.keywords)])
 
 
 def _of_keyword(here: _E, key: str, value: Value) -> list[Mapping[_E]]:
@@ -226,12 +228,12 @@ def _of_keyword(here: _E, key: str, value: Value) -> list[Mapping[_E]]:
 
 def _of_pairs(value: _E) -> list[Mapping[_E]]:
     """The dict of a display of pairs: ``[("key", value), …]``."""
-    found = []
+    pairs = []
     for pair in items(value):
         if len(pair.items) != 2:
             return []
-        found.append((pair.items[0], pair.items[1]))
-    return [Mapping(tuple(found))] if found else []
+        pairs.append((pair.items[0], pair.items[1]))
+    return [Mapping(tuple(pairs))] if pairs else []
 
 
 # -- objects that only hold fields -----------------------------------------------------------------
@@ -240,15 +242,15 @@ def _of_pairs(value: _E) -> list[Mapping[_E]]:
 @walker(depth=_DEPTH, otherwise=list, steps=_STEPS, kept=True)
 def fields(value: _E) -> list[Mapping[_E]]:
     """The fields of the data classes and named tuples that an expression may be; empty when one is another object."""
-    found: list[Mapping[_E]] = []
+    alternatives: list[Mapping[_E]] = []
     for home, index in sites(value):
         call = home.code.calls[index]
         here = value.elsewhere(home, call.callee, call.block, call.line)
         defaults = _defaults(value, home, index)
         if defaults is None:
             return []
-        found += _joined([defaults, *(_of_keyword(here, key, one) for key, one in call.keywords)])
-    return found
+        alternatives += _joined([defaults, *(_of_keyword(here, key, argument) for key, argument in call.keywords)])
+    return alternatives
 
 
 def _defaults(value: _E, home: Module, index: int) -> list[Mapping[_E]] | None:
@@ -309,8 +311,8 @@ def _passed_items(value: _E) -> list[_E]:
     if function < 0:
         return []
     given = passed(value.scope.at(function), name)
-    calls = [(home, home.code.calls[index], one) for (home, index), one in given if one is not None]
-    sources = [value.elsewhere(home, one, call.block, call.line) for home, call, one in calls[:_MOST]]
+    calls = [(home, home.code.calls[index], argument) for (home, index), argument in given if argument is not None]
+    sources = [value.elsewhere(home, argument, call.block, call.line) for home, call, argument in calls[:_MOST]]
     return [item for source in sources for item in items(source)][:_LARGEST]
 
 

@@ -20,10 +20,10 @@ _STEPS = 600  # expressions that one question may look at; many branches would m
 
 def returned(value: _E, home: Module, function: int) -> list[_E]:
     """What a function of the project returns or yields; `value` is any expression."""
-    found = home.returns.get(function, ())
+    records = home.returns.get(function, ())
     return [
         value.elsewhere(home, return_record.value, return_record.block, return_record.line + 1)
-        for return_record in found
+        for return_record in records
     ]
 
 
@@ -109,27 +109,27 @@ def _sites_of_passed(value: Expression, index: int) -> list[Site]:
     bound = value.context.bindings(module, written, call.block, call.line) if function >= 0 else []
     if function < 0 or bound:
         return []
-    found: list[Site] = []
+    calls: list[Site] = []
     for (home, number), given in passed(value.scope.at(function), written):
         site = home.code.calls[number]
         made = [] if given is None else functions(value.elsewhere(home, given, site.block, site.line))
         if not made:
             return []  # another object that is called
-        found += [one for target in made for result in returned(value, *target) for one in sites(result)]
-    return found
+        calls += [made_at for target in made for result in returned(value, *target) for made_at in sites(result)]
+    return calls
 
 
 def _sites_of_name(value: Expression, name: str) -> list[Site]:
     module, block = value.module, value.scope.block
     bound = value.context.bindings(module, name, block, value.line)
-    found = [s for home, bind in bound for s in sites(value.elsewhere(home, bind.value, bind.block, bind.line))]
+    calls = [s for home, bind in bound for s in sites(value.elsewhere(home, bind.value, bind.block, bind.line))]
     function = taker(module, name, block)
     if function >= 0 and may_be_passed(module, function, block, bound):
         for (home, index), given in passed(value.scope.at(function), name):
             call = home.code.calls[index]
             if given is not None:
-                found += sites(value.elsewhere(home, given, call.block, call.line))
-    return list({(home.path, index): (home, index) for home, index in found}.values())
+                calls += sites(value.elsewhere(home, given, call.block, call.line))
+    return list({(home.path, index): (home, index) for home, index in calls}.values())
 
 
 @walker(depth=_DEPTH, otherwise=list, steps=_STEPS)

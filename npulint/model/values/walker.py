@@ -67,13 +67,13 @@ def _kept(walk: Callable[..., Any]) -> Callable[..., Any]:
         if answers is None:
             answers = context.answers[answer] = {}
         question = (cursor, *args) if args else cursor
-        found = answers.get(question, _MISSING)
-        if found is _MISSING:
+        worked_out = answers.get(question, _MISSING)
+        if worked_out is _MISSING:
             cuts = Recursion.cuts
-            found = walk(cursor, *args)
+            worked_out = walk(cursor, *args)
             if Recursion.cuts == cuts:
-                answers[question] = found
-        return found
+                answers[question] = worked_out
+        return worked_out
 
     return answer
 
@@ -89,24 +89,24 @@ def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
 
         def answer(cursor: Cursor) -> Any:
             context = cursor.context
-            known: dict[object, Any] | None = context.answers.get(answer)
-            if known is None:
-                known = context.answers[answer] = {}
-            elif cursor in known:
-                if context.asked and (cursor in pending or (id(known), cursor) in context.provisional):
+            cached: dict[object, Any] | None = context.answers.get(answer)
+            if cached is None:
+                cached = context.answers[answer] = {}
+            elif cursor in cached:
+                if context.asked and (cursor in pending or (id(cached), cursor) in context.provisional):
                     Recursion.cuts += 1
-                return known[cursor]
+                return cached[cursor]
             if len(pending) >= DEPTH:
                 Recursion.cuts += 1
                 return meanwhile()
-            known[cursor] = meanwhile()
+            cached[cursor] = meanwhile()
             pending.add(cursor)
             try:
-                with context.asking(known, cursor):
-                    found = known[cursor] = function(cursor)
+                with context.asking(cached, cursor):
+                    worked_out = cached[cursor] = function(cursor)
             finally:
                 pending.discard(cursor)
-            return found
+            return worked_out
 
         answer.__doc__ = function.__doc__
         return cast(_F, answer)

@@ -91,16 +91,16 @@ def _put(table: dict[str, Tree], names: list[str], tree: Tree) -> None:
     table[names[-1]] = tree
 
 
-def _value(whole: str, written: str) -> object:
-    quoted = _SECOND.fullmatch(whole)
+def _value(text: str, written: str) -> object:
+    quoted = _SECOND.fullmatch(text)
     if quoted is not None:
         return quoted.group(1)[1:-1]
-    if whole[:1] in ("(", "[", "{") and len(whole) <= _LONG:
+    if text[:1] in ("(", "[", "{") and len(text) <= _LONG:
         try:
-            found = ast.literal_eval(whole.strip())
+            literal = ast.literal_eval(text.strip())
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             return written
-        return _listed(found, 0)
+        return _listed(literal, 0)
     return typed(written)
 
 

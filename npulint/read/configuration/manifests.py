@@ -75,7 +75,7 @@ def _pods(root: Tree) -> Iterator[StartedWith]:
             if "image" in _map(item):
                 yield _container(_map(item), pod)
         inner = [*pod.values(), *_items(tree)]
-        stack += [(one, depth + 1) for one in reversed(inner) if isinstance(one.value, dict | list)]
+        stack += [(tree, depth + 1) for tree in reversed(inner) if isinstance(tree.value, dict | list)]
 
 
 def _container(container: dict[str, Tree], pod: dict[str, Tree]) -> StartedWith:

@@ -43,10 +43,10 @@ class StartedContainers:
         that one is found anyway."""
         for at, field in enumerate(fields[:_PREFIX]):
             if field.text.rpartition("/")[2] in ENGINES:
-                found = self._started(fields[at : at + _MANY])
-                if found is None:
+                started = self._started(fields[at : at + _MANY])
+                if started is None:
                     return []
-                container, inside = found
+                container, inside = started
                 container.guarded = guarded
                 container.program = (
                     PROGRAM.search(" ".join(expanded_argument.text for expanded_argument in inside) + " ") is not None

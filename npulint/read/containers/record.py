@@ -57,7 +57,7 @@ class StartedWith(msgspec.Struct):
 def container_facts(containers: Iterable[StartedWith], path: str, by: StartedBy) -> list[Fact]:
     """The facts of the containers that one file starts."""
     started_withs = list(containers)
-    access = [_access(one) for one in started_withs]
+    access = [_access(started_with) for started_with in started_withs]
     facts: list[Fact] = []
     for place, (started_with, npus) in enumerate(zip(started_withs, access, strict=True)):
         beside = any(other in ("devices", "runtime") for at, other in enumerate(access) if at != place)
@@ -94,10 +94,10 @@ def _container(started_with: StartedWith, path: str, by: StartedBy, npus: Access
 
 
 def _software(started_with: StartedWith) -> Software:
-    known = {software_of(image) for image in (started_with.image, *started_with.build_images)} - {"other", "unknown"}
-    if len(known) == 1:
-        return known.pop()
-    return "unknown" if known or started_with.build_images else software_of(started_with.image)
+    kinds = {software_of(image) for image in (started_with.image, *started_with.build_images)} - {"other", "unknown"}
+    if len(kinds) == 1:
+        return kinds.pop()
+    return "unknown" if kinds or started_with.build_images else software_of(started_with.image)
 
 
 def _access(started_with: StartedWith) -> Access:

@@ -105,10 +105,10 @@ class Expressions(SourcePositions):
     def values(self, nodes: Iterable[ast.expr], block: int) -> tuple[Value, ...]:
         """The value of each node. (Not a comprehension: slow up to Python 3.11.)"""
         leaf, other = _LEAVES.get, Expressions.value
-        found = []
+        values = []
         for node in nodes:
-            found.append(leaf(node.__class__, other)(self, node, block))
-        return tuple(found)
+            values.append(leaf(node.__class__, other)(self, node, block))
+        return tuple(values)
 
     def target(self, node: Any, block: int) -> tuple[str, Value, Value]:
         """An assignment target as text, its last computed key, and the result of the last call in it; records calls and
@@ -302,11 +302,11 @@ class Expressions(SourcePositions):
         """The operands after the first are only evaluated where those before let them: of thousands, the nearest are
         recorded with each."""
         operator, kind = ("and", "if") if node.op.__class__ is ast.And else ("or", "else")
-        found = [self.value(node.values[0], block)]
+        operands = [self.value(node.values[0], block)]
         for part in node.values[1:]:
-            test = found[0] if len(found) == 1 else Op(operator, tuple(found[-_BEFORE:]))
-            found.append(self._branch(part, kind, test, block))
-        return Op(operator, tuple(found))
+            test = operands[0] if len(operands) == 1 else Op(operator, tuple(operands[-_BEFORE:]))
+            operands.append(self._branch(part, kind, test, block))
+        return Op(operator, tuple(operands))
 
     def _branch(self, node: ast.expr, kind: str, test: Value, block: int) -> Value:
         """The value of an operand that is only evaluated where `test` holds (``if``) or not (``else``): what it calls
@@ -323,7 +323,7 @@ class Expressions(SourcePositions):
     def _size(self) -> tuple[int, ...]:
         """How much has been recorded."""
         lists = (self.calls, self.mentions, self.noted, self.deferred, self.binds, self.returns)
-        return tuple([len(one) for one in lists])
+        return tuple([len(records) for records in lists])
 
     def _unary(self, node: ast.UnaryOp, block: int) -> Value:
         value = self.value(node.operand, block)

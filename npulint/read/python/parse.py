@@ -238,8 +238,8 @@ _NEWER_HERE = lazy_compile(
 _NEWER_SINCE = (3, 12)
 
 
-def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[Problem]]:
-    """Parse `text` to syntax facts; on failure an empty `Code` and one fatal `Problem`. Unless `whole` (for
+def read_python(text: str, path: str, complete: bool = False) -> tuple[Code, list[Problem]]:
+    """Parse `text` to syntax facts; on failure an empty `Code` and one fatal `Problem`. Unless `complete` (for
     comparisons), functions of a source that names no framework, and spans of arguments, are omitted. Raises
     `BudgetError` if the syntax tree would take more memory than allowed."""
     reserve(memory_of_tree(text))
@@ -252,10 +252,10 @@ def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[P
         return Code(), [Problem(path, "too-deep")]
     except ValueError as error:  # NUL characters, lone surrogates, huge numbers
         return Code(), [Problem(path, "syntax-error", str(error))]
-    light = not whole and not is_relevant(text)
+    light = not complete and not is_relevant(text)
     code = read_lightly(text, tree) if light else Walker(text).walk(tree)
     light = light and not omits_nothing(tree)
-    if whole:
+    if complete:
         from npulint.read.python.close import read_closely
 
         code = read_closely(code, tree)
@@ -312,7 +312,7 @@ def _syntax_problem(error: SyntaxError, text: str, path: str) -> Problem:
     if "too many nested" in (error.msg or "") or "too many levels" in (error.msg or ""):
         reason = "too-deep"
     message = error.msg or ""
-    if reason == "syntax-error" and any(may_be_newer(one, sys.version_info[:2]) for one in here):
+    if reason == "syntax-error" and any(may_be_newer(line, sys.version_info[:2]) for line in here):
         reason, message = "newer-python", f"{message} (Python {sys.version_info[0]}.{sys.version_info[1]})"
     return Problem(path, reason, message, Span(line, column, line, column + 1))
 

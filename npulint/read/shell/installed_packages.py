@@ -52,15 +52,15 @@ class InstalledPackages:
             return
         option = ""
         for field in fields[2 : 2 + _MOST]:
-            found = conda_requirement(field.text) if option not in _CONDA_WITH_VALUE and field.known else None
-            if found and found[0] == "python" and found[1]:
-                yield PythonVersion("python", self._path, self._place(field.word), found[1], self._via)
+            package = conda_requirement(field.text) if option not in _CONDA_WITH_VALUE and field.known else None
+            if package and package[0] == "python" and package[1]:
+                yield PythonVersion("python", self._path, self._place(field.word), package[1], self._via)
             option = field.text
 
     def _index(self, field: ExpandedArgument, guarded: bool) -> Iterator[Fact]:
-        found = cuda_index(field.text) if "/cu" in field.text else None
-        if found:
-            url, cuda, _ = found
+        index = cuda_index(field.text) if "/cu" in field.text else None
+        if index:
+            url, cuda, _ = index
             yield PackageIndex(url, self._path, self._place(field.word), cuda, is_wheel(url), self._via, guarded)
 
     def _package(self, field: ExpandedArgument, other_index: bool) -> Iterator[Fact]:
@@ -68,11 +68,11 @@ class InstalledPackages:
         if text is None:
             return
         wheel = _WHEEL.fullmatch(text)
-        found: tuple[str, str] | None = None
+        parsed: tuple[str, str] | None = None
         if wheel:
-            found = canonical(wheel["name"]), f"=={wheel['version'].replace('%2B', '+')}"
+            parsed = canonical(wheel["name"]), f"=={wheel['version'].replace('%2B', '+')}"
         elif "/" not in text and not text.endswith(".whl"):
-            found = requirement(text)
-        if found:
+            parsed = requirement(text)
+        if parsed:
             place = self._place(field.word)
-            yield Dependency(found[0], self._path, place, found[1], self._via, other_index=other_index or bool(wheel))
+            yield Dependency(parsed[0], self._path, place, parsed[1], self._via, other_index=other_index or bool(wheel))

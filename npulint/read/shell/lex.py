@@ -38,31 +38,31 @@ def closing(text: str, at: int, mark: str) -> int:
         match = _SPECIAL.search(text, at)
         if match is None:
             return len(text)
-        char, found, mode = match.group(), match.start(), stack[-1]
-        at = found + 1
+        char, start, mode = match.group(), match.start(), stack[-1]
+        at = start + 1
         if char == mode:
             stack.pop()
             if not stack:
-                return found
+                return start
         elif char == "$" and text[at : at + 1] in ("(", "{"):
             stack.append(")" if text[at] == "(" else "}")
             at += 1
         elif char == '"' or (char == "(" and mode == ")"):
             stack.append('"' if char == '"' else ")")
         elif char in "\\`" or mode != '"':
-            at = _passed(text, found, mode, '"' in stack)
+            at = _passed(text, start, mode, '"' in stack)
 
 
-def _passed(text: str, found: int, mode: str, in_string: bool) -> int:
-    """The offset after an escape, a backquoted or quoted text, or a comment that begins at `found`."""
-    char, end = text[found], found + 1
+def _passed(text: str, start: int, mode: str, in_string: bool) -> int:
+    """The offset after an escape, a backquoted or quoted text, or a comment that begins at `start`."""
+    char, end = text[start], start + 1
     if char == "\\":
         return end + 1
     if char == "`":
         return _backquote(text, end) + 1
     if char == "'" and not in_string:
         end = text.find("'", end) + 1
-    elif char == "#" and mode == ")" and (found == 0 or text[found - 1] in " \t\n;("):
+    elif char == "#" and mode == ")" and (start == 0 or text[start - 1] in " \t\n;("):
         end = text.find("\n", end) + 1
     return end or len(text)
 
@@ -95,19 +95,19 @@ class Lexer:
         """The tokens in order, without comments and here-documents."""
         text = self._text
         size = len(text)
-        found: list[Token] = []
+        tokens: list[Token] = []
         while self._at < size:
             at = self._at
-            if self._remember and not self._awaited and (at == 0 or text[at - 1] == "\n") and self._line(found):
+            if self._remember and not self._awaited and (at == 0 or text[at - 1] == "\n") and self._line(tokens):
                 continue
             if text[at] == "\n":
-                found.append(ShellOperator("\n", at))
+                tokens.append(ShellOperator("\n", at))
                 self._next_line()
                 continue
             token = self._simple() or self._token()
             if token is not None:
-                found.append(token)
-        return found
+                tokens.append(token)
+        return tokens
 
     def _simple(self) -> Word | None:
         """The word at the current offset, after blanks, if it is simple."""
@@ -115,11 +115,11 @@ class Lexer:
         if simple is None or self._awaited:
             return None
         start, end = simple.span(1)
-        known = _remembered(simple.group(1)) if end - start < _LONG else None
-        if known is None or (end < len(self._text) and self._text[end] not in _ENDS):
+        word = _remembered(simple.group(1)) if end - start < _LONG else None
+        if word is None or (end < len(self._text) and self._text[end] not in _ENDS):
             return None
         self._at = end
-        return Word(known.parts, start, end, known.literal, known.to)
+        return Word(word.parts, start, end, word.literal, word.to)
 
     def _token(self) -> Token | None:
         """The next token; None for blanks and comments, which are skipped."""
@@ -148,7 +148,7 @@ class Lexer:
             return None
         return self.word()
 
-    def _line(self, found: list[Token]) -> bool:
+    def _line(self, tokens: list[Token]) -> bool:
         """Add the tokens of the current line, if it is self-contained."""
         start = self._at
         end = self._text.find("\n", start)
@@ -159,10 +159,10 @@ class Lexer:
         self._at = end
         if isinstance(shell_line, ShellLine):
             words = tuple([Word(w.parts, w.start + start, w.end + start, w.literal, w.to) for w in shell_line.words])
-            found.append(ShellLine(words, ShellOperator("\n", end)))
+            tokens.append(ShellLine(words, ShellOperator("\n", end)))
             self._next_line()
         else:
-            found += [token.moved(start) for token in shell_line]
+            tokens += [token.moved(start) for token in shell_line]
             if self._text[end - 1] == "\\":  # it joins the next line
                 self._at -= 1
         return True

@@ -205,8 +205,8 @@ class _Line:
         for position in range(at, len(self._fields)):
             field = self._fields[position]
             name = basename(field)
-            known = _PYTHON.fullmatch(name) or name in _SHELLS or name in _LAUNCHERS or name in _WRAPPERS
-            if (known and name != ".") or (field.text.endswith(ending) and _SCRIPT.fullmatch(field.text)):
+            is_program = _PYTHON.fullmatch(name) or name in _SHELLS or name in _LAUNCHERS or name in _WRAPPERS
+            if (is_program and name != ".") or (field.text.endswith(ending) and _SCRIPT.fullmatch(field.text)):
                 return position
             if not name and self._starts_python(position):
                 return position

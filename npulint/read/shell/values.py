@@ -92,9 +92,9 @@ class Variables:
         """Record that ``cd`` or similar changes the folder."""
         arguments = [field.text for field in self.fields(words[1:2], command)]
         before = self._here(command, words[0].start)
-        known = words[0].literal != "popd" and len(words) == 2 and arguments and arguments[0] != "-"
+        is_folder = words[0].literal != "popd" and len(words) == 2 and arguments and arguments[0] != "-"
         self._record(
-            _FOLDER, _capped(posixpath.join(before, arguments[0])) if known else HOLE, False, words[0], command
+            _FOLDER, _capped(posixpath.join(before, arguments[0])) if is_folder else HOLE, False, words[0], command
         )
 
     def _here(self, command: ParsedCommand, start: int) -> str:

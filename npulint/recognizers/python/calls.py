@@ -146,8 +146,8 @@ def _passed(module: Module) -> set[str]:
     """The names passed to calls, which may call them."""
     partial = set(module.calls_of("partial"))
     calls = [call for index, call in enumerate(module.code.calls) if index not in partial]
-    found = {value.name for call in calls for value in call.args if isinstance(value, Ref)}
-    return found.union(value.name for call in calls for _, value in call.keywords if isinstance(value, Ref))
+    names = {value.name for call in calls for value in call.args if isinstance(value, Ref)}
+    return names.union(value.name for call in calls for _, value in call.keywords if isinstance(value, Ref))
 
 
 @fact_kind("define")

@@ -60,9 +60,9 @@ def unknown_adapter_names(module: Scope) -> Iterator[Fact]:
     if _has_own_adapter(module.context):
         return
     imported: set[str] = set()
-    for found in _imported(module):
-        imported.add(found.name)
-        yield found
+    for fact in _imported(module):
+        imported.add(fact.name)
+        yield fact
     uses = dict.fromkeys((*_used(module), *_starred(module)))
     for name, block, span in uses:
         wrong = missing(name)
@@ -118,8 +118,8 @@ def _starred(module: Scope) -> Iterator[tuple[str, int, Span]]:
         for value in (call.callee, *call.arguments):
             root = value.written.partition(".")[0]
             if root and root not in homes:
-                known = root in _BUILTINS or _is_bound(module.module, root)
-                homes[root] = "" if known else next((star for star in own if meant_by_star(star, root)), "")
+                is_defined = root in _BUILTINS or _is_bound(module.module, root)
+                homes[root] = "" if is_defined else next((star for star in own if meant_by_star(star, root)), "")
             if root and homes[root] and value.name.partition(".")[0] == root:
                 yield canonical(f"{homes[root]}.{root}"), call.scope.block, call.span
 

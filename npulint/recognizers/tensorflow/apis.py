@@ -49,9 +49,10 @@ def is_for_tpu(scope: Scope) -> bool:
 def _conditions(scope: Scope) -> list[Expr]:
     """The conditions around a block, and all of the function around it."""
     ifs = scope.blocks_of("if") if scope.function is not None else ()
-    scopes = [one for one in ifs if one.function is scope.function]
+    scopes = [block for block in ifs if block.function is scope.function]
     return [
-        one.test for one in (*scopes, *(ancestor for ancestor in scope.ancestors if ancestor.kind in ("if", "else")))
+        block.test
+        for block in (*scopes, *(ancestor for ancestor in scope.ancestors if ancestor.kind in ("if", "else")))
     ]
 
 
@@ -75,12 +76,12 @@ def is_used(scope: Scope) -> bool:
 @once
 def _named(context: Context) -> set[str]:
     """The last segments of all used names, also of functions that are passed on, and the imported names."""
-    found = {name for name, uses in handed(context).items() if any(value.functions for _, value in uses)}
+    names = {name for name, uses in handed(context).items() if any(value.functions for _, value in uses)}
     for module in context.project.modules.values():
-        found.update(module.callee_name(index) for index in range(len(module.code.calls)))
-        found.update(record.name.rpartition(".")[2] for record in module.code.name_uses)
-        found.update(record.name for record in module.code.imports)
-    return found
+        names.update(module.callee_name(index) for index in range(len(module.code.calls)))
+        names.update(record.name.rpartition(".")[2] for record in module.code.name_uses)
+        names.update(record.name for record in module.code.imports)
+    return names
 
 
 @once_per_file

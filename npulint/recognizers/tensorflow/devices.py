@@ -88,8 +88,8 @@ def _lengths(value: Expr) -> list[int]:
     call = value.call
     if call is not None:
         return _lengths_of_result(call) if call.args else []
-    found = [_lengths(assignment.value) for assignment in value.assignments]
-    return [number for part in found for number in part] if all(found) else []
+    lengths = [_lengths(assignment.value) for assignment in value.assignments]
+    return [number for part in lengths for number in part] if all(lengths) else []
 
 
 def _lengths_of_result(call: CallSite) -> list[int]:
@@ -106,19 +106,19 @@ def _numbers(value: Expr) -> list[int]:
     call = value.call
     if call is not None and call.last == "len":
         return _lengths(call.args[0]) if call.args else []
-    known = value.known.values
-    numbers = [one for one in known if isinstance(one, int) and not isinstance(one, bool)]
+    values = value.known.values
+    numbers = [number for number in values if isinstance(number, int) and not isinstance(number, bool)]
     if numbers or not value.written:
-        return numbers if len(numbers) == len(known) else []
-    found = [_numbers(assignment.value) for assignment in value.assignments]
-    return [number for part in found for number in part] if all(found) else []
+        return numbers if len(numbers) == len(values) else []
+    assigned = [_numbers(assignment.value) for assignment in value.assignments]
+    return [number for part in assigned for number in part] if all(assigned) else []
 
 
 def _pieces(call: CallSite) -> list[int]:
     """The possible numbers of parts of ``text.split(",")``."""
     separator = call.args[0].text
-    known = call.receiver.known.values if call.receiver is not None and call.receiver.written else ()
-    texts = [one for one in known if isinstance(one, str) and not one.startswith("tensorflow.")]  # not only names
+    values = call.receiver.known.values if call.receiver is not None and call.receiver.written else ()
+    texts = [text for text in values if isinstance(text, str) and not text.startswith("tensorflow.")]  # not only names
     return [len(text.split(separator)) for text in texts] if separator else []
 
 

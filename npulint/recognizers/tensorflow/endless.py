@@ -135,7 +135,7 @@ def _is_boolean(condition: Expr) -> bool:
             return all(_is_boolean(condition.scope.expr(operand, condition.line)) for operand in value.operands)
         return True
     values = condition.known
-    return values.exact and bool(values.values) and all(isinstance(one, bool) for one in values.values)
+    return values.exact and bool(values.values) and all(isinstance(answer, bool) for answer in values.values)
 
 
 def _names(value: Value) -> Iterator[str]:
@@ -143,5 +143,5 @@ def _names(value: Value) -> Iterator[str]:
     if isinstance(value, Ref):
         yield value.name
         yield value.name.partition(".")[0]
-    for one in value.operands if isinstance(value, Op) else ():
-        yield from _names(one)
+    for operand in value.operands if isinstance(value, Op) else ():
+        yield from _names(operand)

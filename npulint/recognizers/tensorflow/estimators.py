@@ -138,8 +138,8 @@ def chosen_estimators(module: Scope) -> Iterator[Estimator]:
             continue
         call = module.call(index)
         name = call.name
-        known = is_maker(name) or call.target is not None or not ("?" in name or name.endswith(("[]", "()")))
-        found = [] if known else choices(call.callee)
-        if found and all(is_maker(one) or one == ANY_ESTIMATOR for one in found):
-            name = found[0] if found[0] != ANY_ESTIMATOR else "tensorflow.estimator.Estimator"
-            yield Estimator(call, name, _base=found[0])
+        is_named = is_maker(name) or call.target is not None or not ("?" in name or name.endswith(("[]", "()")))
+        chosen = [] if is_named else choices(call.callee)
+        if chosen and all(is_maker(choice) or choice == ANY_ESTIMATOR for choice in chosen):
+            name = chosen[0] if chosen[0] != ANY_ESTIMATOR else "tensorflow.estimator.Estimator"
+            yield Estimator(call, name, _base=chosen[0])

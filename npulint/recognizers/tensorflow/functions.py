@@ -147,10 +147,10 @@ def handed(context: Context) -> dict[str, list[tuple[CallSite, Expr]]]:
     modules = module_scopes(context)
     blocks = [record for module in modules for record in module.module.blocks]
     own = {record.name.rpartition(".")[2] for record in blocks if record.kind == "function"}
-    found: dict[str, list[tuple[CallSite, Expr]]] = defaultdict(list)
+    uses: dict[str, list[tuple[CallSite, Expr]]] = defaultdict(list)
     for call in (call for module in modules for call in module.all_calls):
         for value in call.arguments:
             last = value.written.rpartition(".")[2]
             if last and last in own:
-                found[last].append((call, value))
-    return found
+                uses[last].append((call, value))
+    return uses

@@ -55,8 +55,8 @@ def sum_of(top_k: CallSite) -> CallSite | None:
     """The call that directly sums the values of a call of top_k."""
     values = _values(top_k)
     calls = top_k.scope.calls_named("reduce_sum")
-    found = [call for call in calls if (tensor := call.argument("input_tensor", 0)) and tensor.value in values]
-    return found[0] if len(found) == 1 and _sums_last_axis(found[0]) else None
+    sums = [call for call in calls if (tensor := call.argument("input_tensor", 0)) and tensor.value in values]
+    return sums[0] if len(sums) == 1 and _sums_last_axis(sums[0]) else None
 
 
 def _plain_name(argument: Expr | None) -> str | None:
@@ -129,17 +129,17 @@ def _line(mention: _Mention) -> int:
 def _mentions(module: Module) -> dict[str, list[_Mention]]:
     """The expressions of a module by the objects that they read, by line; to assign an attribute or an element of an
     object is to read it."""
-    found: dict[str, list[_Mention]] = {}
+    mentions_of: dict[str, list[_Mention]] = {}
     for value, block, line in written_values(module.code):
         for root in {_root(name.name) for name in names_in((value,))}:
-            found.setdefault(root, []).append(_Mention(value, block, line))
+            mentions_of.setdefault(root, []).append(_Mention(value, block, line))
     for assignment in module.code.assignments:
         root = _root(assignment.target)
         if root != assignment.target:
-            found.setdefault(root, []).append(_Mention(Ref(root), assignment.block, assignment.line))
-    for mentions in found.values():
+            mentions_of.setdefault(root, []).append(_Mention(Ref(root), assignment.block, assignment.line))
+    for mentions in mentions_of.values():
         mentions.sort(key=_line)
-    return found
+    return mentions_of
 
 
 def _binds(module: Module) -> dict[str, list[Assignment]]:
@@ -160,7 +160,7 @@ def _count(value: Value, name: str) -> int:
     if isinstance(value, Const | CallResult):
         return 0
     names = [part.name for part in nested(value) if isinstance(part, Ref)]
-    return sum(one == name or one.startswith((f"{name}.", f"{name}[")) for one in names)
+    return sum(read == name or read.startswith((f"{name}.", f"{name}[")) for read in names)
 
 
 _CONTROL = frozenset(

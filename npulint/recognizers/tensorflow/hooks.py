@@ -45,10 +45,10 @@ def _after(call: CallSite, line: int) -> tuple[Expr, ...]:
         for assignment in routine.assignments
         if assignment.line > line and assignment.scope.routine is routine
     ]
-    calls = [one for one in routine.calls if one.line > line]
+    calls = [later for later in routine.calls if later.line > line]
     return (
         *(assignment.value for assignment in assigned),
-        *(value for one in calls for value in (one.callee, *one.arguments)),
+        *(value for later in calls for value in (later.callee, *later.arguments)),
     )
 
 

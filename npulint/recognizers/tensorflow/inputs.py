@@ -49,11 +49,11 @@ def jobs_of(stage: CallSite) -> str:
     """The jobs that run a stage, sorted and separated by spaces; ``unknown`` if no call is seen that gets what it makes
     or the function around it."""
     users = _users(stage.scope.context)
-    found = set(users.of_call.get(stage, ()))
+    jobs = set(users.of_call.get(stage, ()))
     for around in stage.scope.ancestors:
         if around.kind in ("function", "lambda"):
-            found |= users.of_function.get(around, set())
-    return " ".join(sorted(found)) or "unknown"
+            jobs |= users.of_function.get(around, set())
+    return " ".join(sorted(jobs)) or "unknown"
 
 
 class _Users:
@@ -282,7 +282,7 @@ def _may_be_stage(call: CallSite, name: str) -> bool:
 def _is_after_stage(call: CallSite) -> bool:
     """Whether a method is called on what a stage has made, also in another function."""
     made = [] if call.receiver is None else call.receiver.sites
-    return any(is_stage(one.name) or (one.last in _STAGES and _may_be_stage(one, one.name)) for one in made)
+    return any(is_stage(site.name) or (site.last in _STAGES and _may_be_stage(site, site.name)) for site in made)
 
 
 def _stages_after(call: CallSite) -> Iterator[CallSite]:
@@ -297,7 +297,7 @@ def _is_of_dataset(call: CallSite) -> bool:
     """Whether a method is ``padded_batch``, or one that only datasets have is called on the result, directly or further
     down the chain, or it is such a method that is called on the result of a stage."""
     following = islice(_stages_after(call), _FOLLOWING)
-    if call.last == _PADDED or any(one.last in _ONLY_DATASETS for one in following):
+    if call.last == _PADDED or any(stage.last in _ONLY_DATASETS for stage in following):
         return True
     before = call.receiver.call if call.receiver is not None else None
     return call.last in _ONLY_DATASETS and before is not None and before.last in _STAGES

@@ -145,7 +145,7 @@ def _judges_overflow(call: CallSite) -> bool:
     """Whether a step belongs to a loss scale optimizer whose manager checks for overflow."""
     optimizer = step_optimizer(call)
     made = [] if optimizer is None else layers(optimizer.sites)
-    return any(scales(one) and not _is_unchecked(one) for one in made)
+    return any(scales(layer) and not _is_unchecked(layer) for layer in made)
 
 
 def _is_unchecked(optimizer: CallSite) -> bool:

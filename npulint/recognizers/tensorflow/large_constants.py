@@ -67,23 +67,25 @@ def large_constants(module: Scope) -> Iterator[LargeConstant]:
     if not in_tensorflow(module.module):
         return
     context = module.context
-    written = [one for one in _arithmetic(module.module) if may_be_large(context, module.module, one[0])]
+    written = [placed for placed in _arithmetic(module.module) if may_be_large(context, module.module, placed[0])]
     places = [
         (_in_operation(module.at(block).expr(operation, line)), block, line) for operation, block, line in written
     ]
     calls = module.calls_named("multiply", "scalar_mul", "where", "where_v2", "fill")
     places += [(_in_call(call), call.scope.block, call.line) for call in calls]
     lines: set[int] = set()
-    for found, block, line in places:
-        if found is not None and line not in lines:
+    for constant, block, line in places:
+        if constant is not None and line not in lines:
             lines.add(line)
-            yield LargeConstant(module.at(block), Span(line, 1, line, 2), found.role, found.size)
+            yield LargeConstant(module.at(block), Span(line, 1, line, 2), constant.role, constant.size)
 
 
 def _arithmetic(module: Module) -> Iterator[tuple[Op, int, int]]:
     """The products, quotients and sums (expression, block, line) that are written in a module."""
     written = module.derive(operations_by_operator)
-    return (one for operator in ("*", "/", "+") for one in written.get(operator, ()) if len(one[0].operands) == 2)
+    return (
+        placed for operator in ("*", "/", "+") for placed in written.get(operator, ()) if len(placed[0].operands) == 2
+    )
 
 
 def _in_operation(value: Expr) -> _Found | None:
@@ -129,7 +131,7 @@ def _product(factor: Expr, other: Expr) -> _Found | None:
 
 def _is_integer(value: Expr, size: float) -> bool:
     """Whether a constant is more likely a base of indices than what masks: a positive integer."""
-    return size > 0 and any(isinstance(one, int) for one in value.known.values)
+    return size > 0 and any(isinstance(possible, int) for possible in value.known.values)
 
 
 def _is_scaled(tensor: Expr, factor: Expr) -> bool:

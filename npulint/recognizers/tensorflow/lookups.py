@@ -68,4 +68,4 @@ def _is_trained(variable: CallSite) -> bool:
 def _has_own_gradient(scope: Scope) -> bool:
     """Whether a block is in a function whose gradient is defined by hand."""
     around = [ancestor for ancestor in scope.ancestors if ancestor.kind == "function"]
-    return any(made.name.removesuffix("()") in _OWN_GRADIENT for one in around for made in one.decorators)
+    return any(made.name.removesuffix("()") in _OWN_GRADIENT for function in around for made in function.decorators)

@@ -190,11 +190,13 @@ def _is_used(opening: CallSite) -> bool:
     kept = [assignment.target for assignment in code.assignments if assignment.line in lines]
     if any("." in target or "[" in target or not target for target in kept):
         return True
-    called = [one.callee.name for one in code.calls if isinstance(one.callee, Ref)]
+    called = [record.callee.name for record in code.calls if isinstance(record.callee, Ref)]
     if any(name.partition(".")[0] in kept for name in (*called, *(use.name for use in code.name_uses))):
         return True
-    around = [one for one in code.calls if one is not call and one.line == call.line and one.column < call.column]
-    return any(one.end_line >= call.end_line for one in around if one.args or one.keywords)
+    around = [
+        outer for outer in code.calls if outer is not call and outer.line == call.line and outer.column < call.column
+    ]
+    return any(outer.end_line >= call.end_line for outer in around if outer.args or outer.keywords)
 
 
 # -- the order of a script -------------------------------------------------------------------------
@@ -299,6 +301,6 @@ def _compare(walks: _Walks, opened: list[tuple[CallSite, bool]]) -> None:
         value = call.argument_value("device_id", 0)
         device = None if value is None else value.single
         if sure and device is not None:
-            if any(one != device for one in earlier):
+            if any(previous != device for previous in earlier):
                 walks.other.setdefault(call, str(earlier[0]))
             earlier.append(device)

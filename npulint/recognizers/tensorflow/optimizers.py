@@ -151,21 +151,21 @@ class _Together(NamedTuple):
 
 @once_per_file
 def _together(module: Scope) -> _Together:
-    found = _Together({}, {})
+    together = _Together({}, {})
     code = module.module.code
     groups = []
     for value, block, line in written_values(code):
         inside = _results(value)
         if inside:
             groups.append(inside)
-            found.of_place.setdefault((line, block), set()).update(inside)
+            together.of_place.setdefault((line, block), set()).update(inside)
     for outer in code.calls:
         given = (*outer.args, *(value for _, value in outer.keywords))
         groups.append(set[int]().union(*map(_results, given)))
     for group in groups:
         for index in group:
-            found.of_call.setdefault(index, set()).update(group)
-    return found
+            together.of_call.setdefault(index, set()).update(group)
+    return together
 
 
 def _results(value: Value) -> set[int]:
@@ -225,8 +225,8 @@ def optimizers(call: CallSite) -> list[Optimizer] | list[NamedOptimizer]:
 def _named_optimizer(call: CallSite) -> list[NamedOptimizer]:
     value = call.argument("optimizer", 3)
     text = None if value is None else value.single
-    known = _BY_NAME.get(text) if isinstance(text, str) else None
-    return [] if known is None else [NamedOptimizer(call, f"tensorflow.train.{known}")]
+    class_name = _BY_NAME.get(text) if isinstance(text, str) else None
+    return [] if class_name is None else [NamedOptimizer(call, f"tensorflow.train.{class_name}")]
 
 
 def is_keras(name: str) -> bool:
@@ -248,9 +248,9 @@ def _wrapped_by(modules: list[Scope], wrappers: tuple[str, ...]) -> tuple[set[Ca
     unsure = False
     for call in (call for module in modules for call in module.calls_named(*wrappers)):
         inner = wrapped(call)
-        found = [] if inner is None else layers(inner.sites)
-        calls.update(found)
-        unsure = unsure or not found
+        constructors = [] if inner is None else layers(inner.sites)
+        calls.update(constructors)
+        unsure = unsure or not constructors
     return calls, unsure
 
 

@@ -58,13 +58,15 @@ def _keys(written: str, assignment: AssignmentSite) -> list[tuple[str, Situation
 def _of_entry(assignment: AssignmentSite) -> list[MapEntry] | None:
     """The same where a name stands for the entry of a map."""
     head, _, field = assignment.target.rpartition(".")
-    found = []
+    entries = []
     for assigned in assignment.leading(head).assignments[:_MOST]:
         holder = assigned.value.subscript
         owners = [] if holder is None else _owners(holder[0])
         if holder is not None and owners:
-            found += [MapEntry(key, situation, field, owners, "") for key, situation in _keys_at(assignment, holder[1])]
-    return found or None
+            entries += [
+                MapEntry(key, situation, field, owners, "") for key, situation in _keys_at(assignment, holder[1])
+            ]
+    return entries or None
 
 
 def _keys_at(assignment: AssignmentSite, key: Expr) -> list[tuple[str, Situation]]:
@@ -105,7 +107,9 @@ def _has_maps(context: Context) -> bool:
 
 def _mentions_map(module: Module) -> bool:
     values = [assignment.value for assignment in module.code.assignments]
-    values += [value for call in module.code.calls for value in (*call.args, *(one for _, one in call.keywords))]
+    values += [
+        value for call in module.code.calls for value in (*call.args, *(argument for _, argument in call.keywords))
+    ]
     values += [return_record.value for return_record in module.code.returns]
     if any(_is_map(value) for value in values) or any(f".{_MAP}[" in target for target in module.dotted):
         return True

@@ -99,10 +99,8 @@ def _rewritten(assignment: AssignmentSite, option: str) -> dict[str, PossibleVal
     """The rewrite options that an assignment sets: of a name that is never known, it may be any."""
     if option != "*":
         return {option: assignment.value.known}
-    found = situations(assignment.computed_key)
-    return {name: known_in(assignment.value, situation) for name, situation in found} or dict.fromkeys(
-        _REWRITE, NOTHING
-    )
+    keys = situations(assignment.computed_key)
+    return {name: known_in(assignment.value, situation) for name, situation in keys} or dict.fromkeys(_REWRITE, NOTHING)
 
 
 @walker(depth=6, otherwise=list)
@@ -281,16 +279,16 @@ def _text(value: Expr) -> str:
 @once
 def _names(context: Context) -> dict[CallSite, str]:
     """The names that the project assigns to custom optimizers, also in other modules and by ``setattr`` in loops."""
-    found: dict[CallSite, str] = {}
+    names: dict[CallSite, str] = {}
     for module in module_scopes(context):
-        found = {**{call: _text(one.value) for call, one in _named(module).items()}, **found}
+        names = {**{call: _text(assignment.value) for call, assignment in _named(module).items()}, **names}
     optimizers = protos_of(context).optimizers
     for module in module_scopes(context):
         for assignment in _assignments_to(module, "*"):
             for call in assignment.leading(assignment.target.removesuffix(".*")).sites:
-                if call in optimizers and call not in found and (name := _filled(assignment)):
-                    found[call] = name
-    return found
+                if call in optimizers and call not in names and (name := _filled(assignment)):
+                    names[call] = name
+    return names
 
 
 def _filled(assignment: AssignmentSite) -> str:
@@ -306,11 +304,11 @@ def _filled(assignment: AssignmentSite) -> str:
 @once_per_file
 def _named(module: Scope) -> dict[CallSite, AssignmentSite]:
     """The first assignment of a name to each object that a module creates or gets."""
-    found: dict[CallSite, AssignmentSite] = {}
+    assignments: dict[CallSite, AssignmentSite] = {}
     for assignment in _assignments_to(module, "name"):
         for call in assignment.leading(assignment.target.removesuffix(".name")).sites:
-            found.setdefault(call, assignment)
-    return found
+            assignments.setdefault(call, assignment)
+    return assignments
 
 
 def _spelling(name: str) -> Spelling:
@@ -327,7 +325,7 @@ def _switch(protos: list[Proto], option: str) -> Switch:
         return "unknown"
     if all(value is None for value in values):
         return "unset"
-    texts = {str(one).rpartition(".")[2] for value in values if value is not None for one in value.values}
+    texts = {str(possible).rpartition(".")[2] for value in values if value is not None for possible in value.values}
     if texts and texts <= {"OFF", "2"}:
         return "off"
     return "on" if texts and "OFF" not in texts and "2" not in texts else "unknown"

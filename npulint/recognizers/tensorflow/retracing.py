@@ -102,13 +102,13 @@ def _is_looped(scope: Scope) -> bool:
 def _is_remade(scope: Scope) -> bool:
     """Whether what an eager block defines is created again in every round of a loop over epochs or batches."""
     around = list(scope.ancestors)
-    for one in around:
-        if one.kind in ("if", "else", "except", "class", "lambda"):
+    for ancestor in around:
+        if ancestor.kind in ("if", "else", "except", "class", "lambda"):
             return False  # perhaps made once only
-        if one.kind == "loop" and not one.record.params:
-            return _goes_over_rounds(one) and compiled(one) != "yes"
-        if one.kind == "function":
-            return _runs_to_its_end(one) and any(_is_remade(call.scope) for call in one.callers[:_CALLERS])
+        if ancestor.kind == "loop" and not ancestor.record.params:
+            return _goes_over_rounds(ancestor) and compiled(ancestor) != "yes"
+        if ancestor.kind == "function":
+            return _runs_to_its_end(ancestor) and any(_is_remade(call.scope) for call in ancestor.callers[:_CALLERS])
     return False
 
 

@@ -116,8 +116,8 @@ def _asks_for_trace(call: CallSite) -> bool:
     level = call.argument("trace_level")
     if call.name != "tensorflow.RunOptions" or level is None:
         return False
-    known = str(level.single)
-    return known == "3" or (known.endswith("_TRACE") and not known.endswith("NO_TRACE"))
+    text = str(level.single)
+    return text == "3" or (text.endswith("_TRACE") and not text.endswith("NO_TRACE"))
 
 
 def runs_each_round(scope: Scope) -> list[CallSite]:
@@ -167,10 +167,10 @@ def _operations(value: Expr) -> set[str]:
     call = value.call
     if call is not None:
         return {call.name}
-    found = {value.name} if value.written else set()
+    names = {value.name} if value.written else set()
     assigned = [assignment.value for assignment in value.assignments[:_ASSIGNMENTS]]
     parts = assigned if value.written else (value.items or value.operands())[:_WIDTH]
-    return found.union(*map(_operations, parts))
+    return names.union(*map(_operations, parts))
 
 
 @fact_kind("checkpoint")

@@ -174,11 +174,11 @@ def _factors(value: Expr) -> list[Expr]:
 def _divisors_behind(call: CallSite) -> list[Value]:
     """The names and numbers by which the function of a call divides something behind it, such as gradients."""
     routine = call.scope.routine
-    found = []
+    divisors = []
     for operation, block, line in written_operations(routine.module.code):
         if operation.op == "/" and line > call.line and routine.at(block).routine == routine:
-            found.append(operation.operands[-1])
-    return [one for one in found if isinstance(one, Const | Ref)]
+            divisors.append(operation.operands[-1])
+    return [divisor for divisor in divisors if isinstance(divisor, Const | Ref)]
 
 
 def _is_scale(value: Expr) -> bool:

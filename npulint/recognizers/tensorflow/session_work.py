@@ -81,17 +81,17 @@ def estimator_purpose(estimator: CallSite) -> Purpose:
 @once
 def _estimator_work(context: Context) -> dict[CallSite, frozenset[str]]:
     """The methods that are called of each Estimator, by the call that makes it."""
-    found: dict[CallSite, frozenset[str]] = {}
+    methods: dict[CallSite, frozenset[str]] = {}
     for module in module_scopes(context):
         for call in module.calls_named(*_FITTING, *_OTHER_WORK):
             holder = call.argument("estimator", 0) if call.name.endswith(".train_and_evaluate") else call.receiver
             for site in () if holder is None else made_by(holder):
-                found[site] = found.get(site, frozenset()) | {call.last}
+                methods[site] = methods.get(site, frozenset()) | {call.last}
         for call in module.calls_named("Experiment"):
             holder = call.argument("estimator", 0) if call.name == EXPERIMENT else None
             for site in () if holder is None else made_by(holder):
-                found[site] = found.get(site, frozenset()) | _FITTING
-    return found
+                methods[site] = methods.get(site, frozenset()) | _FITTING
+    return methods
 
 
 def made_by(estimator: Expr) -> list[CallSite]:
@@ -175,12 +175,12 @@ def _calls_beside(region: _Region) -> list[CallSite]:
 
 def _calls_in_with(module: Module) -> dict[int, list[int]]:
     """The calls in each ``with`` block of a module, in text order."""
-    found: dict[int, list[int]] = {}
+    indices: dict[int, list[int]] = {}
     for index, call in enumerate(module.code.calls):
         for block in module.ancestors(call.block):
             if module.blocks[block].kind == "with":
-                found.setdefault(block, []).append(index)
-    return found
+                indices.setdefault(block, []).append(index)
+    return indices
 
 
 def _runs_in(call: CallSite, block: int) -> bool:
@@ -242,12 +242,12 @@ def _together(values: Iterable[Expr]) -> Flag:
 
 def _any(answers: Iterable[Flag]) -> Flag:
     """Yes if any of some answers is, looked for no further, else unknown if any is."""
-    found: Flag = "no"
+    overall: Flag = "no"
     for answer in answers:
         if answer == "yes":
             return answer
-        found = answer if answer == "unknown" else found
-    return found
+        overall = answer if answer == "unknown" else overall
+    return overall
 
 
 def _made_updating(maker: CallSite) -> Flag:
@@ -288,7 +288,9 @@ def _may_train(call: CallSite) -> bool:
 def _own_names(context: Context) -> frozenset[str]:
     """The names of the project's functions that run something or train, themselves or by another one, which an unknown
     object may have as methods."""
-    called = [one for module in context.project.modules.values() for one in module.derive(_called_by_functions)]
+    called = [
+        function for module in context.project.modules.values() for function in module.derive(_called_by_functions)
+    ]
     running = frozenset(_RUNS) | _TRAINING
     for _ in range(2):
         running |= {name for name, names in called if not names.isdisjoint(running)}

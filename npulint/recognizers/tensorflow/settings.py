@@ -291,7 +291,7 @@ def _of_field(assignment: AssignmentSite, target: str, situation: Situation) -> 
 
 def _session_key(assignment: AssignmentSite, entry: MapEntry) -> SessionKey:
     protos, situation = protos_of(assignment.scope.context), entry.situation
-    place = next((found for owner in entry.optimizers if (found := protos.entry_of(owner))), "")
+    place = next((entry_place for owner in entry.optimizers if (entry_place := protos.entry_of(owner))), "")
     value, derived = written_for(assignment.value, situation), bool(situation.rounds)
     return SessionKey(
         assignment.scope,

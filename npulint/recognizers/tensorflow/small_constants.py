@@ -145,7 +145,7 @@ def _guard(value: Expr) -> float:
 
 def _guard_of_call(call: CallSite) -> float:
     """The same of what TensorFlow's functions give."""
-    last = call.name.rpartition(".")[2] if call.name.startswith(tuple(f"{one}." for one in _PACKAGES)) else ""
+    last = call.name.rpartition(".")[2] if call.name.startswith(tuple(f"{package}." for package in _PACKAGES)) else ""
     args = call.args
     if last in _SAME:
         return _guard(args[0]) if args else 0.0
@@ -166,5 +166,5 @@ def _upper_bound(value: Expr) -> float:
     if call is None or call.last not in ("clip_by_value", "clip", "minimum"):
         return 0.0
     greatest = call.argument("clip_value_max", 1 if call.last == "minimum" else 2)
-    found = None if greatest is None else number(greatest)
-    return found if found is not None and ONE_FROM <= found < 1 else 0.0
+    bound = None if greatest is None else number(greatest)
+    return bound if bound is not None and ONE_FROM <= bound < 1 else 0.0

@@ -172,8 +172,8 @@ def _is_estimator_class(name: str) -> bool:
 
 def _is_chosen_estimator(site: CallSite) -> bool:
     """Whether the class that makes an object is looked up among Estimators."""
-    found = [] if site.target is not None else choices(site.callee)
-    return bool(found) and all(is_maker(one) or one == ANY_ESTIMATOR for one in found)
+    chosen = [] if site.target is not None else choices(site.callee)
+    return bool(chosen) and all(is_maker(choice) or choice == ANY_ESTIMATOR for choice in chosen)
 
 
 def _is_of_keras(call: CallSite) -> bool:

@@ -63,8 +63,8 @@ class ActivationFormula(FusibleCode, kw_only=True):
     def tensor(self) -> str:
         """The tensor as written, if the formula is the whole value, contains its call, and has no other name; otherwise
         unknown."""
-        whole = self._formula.value
-        if not any(expr.value is whole for expr in values_in(self.scope.routine)):
+        value = self._formula.value
+        if not any(expr.value is value for expr in values_in(self.scope.routine)):
             return "unknown"
         names = set(self._formula.written_names)
         calls = [part.call for part in self._formula.nested if part.call is not None]
@@ -78,10 +78,10 @@ def activation_formulas(function: Scope) -> list[ActivationFormula]:
     for product, at in (*operations(function, "mul"), *operations(function, "div")):
         if len(product.inputs) < 2:
             continue
-        found = _gate(product) if product.op == "mul" else None
-        found = found or _formula(at)
-        if found is not None:
-            form, call = found
+        formula = _gate(product) if product.op == "mul" else None
+        formula = formula or _formula(at)
+        if formula is not None:
+            form, call = formula
             name = "quick_gelu" if form == "quick_gelu" else "activation"
             return [ActivationFormula(call, name, form=form, _formula=at)]
     return []
@@ -116,7 +116,7 @@ def _is_scaled(value: Expr, tensor: Expr) -> bool:
 def _formula(product: Expr) -> Found:
     """``0.5 * x * (1 + erf(x / sqrt(2)))``, its tanh form, ``x * relu6(x + 3) / 6``."""
     factors = _factors(product)
-    numbers = [known for known in map(number, factors) if known is not None]
+    numbers = [constant for constant in map(number, factors) if constant is not None]
     for factor in factors:
         made = operation(factor)
         others = [expr for expr in factors if expr is not factor and number(expr) is None]
@@ -125,7 +125,7 @@ def _formula(product: Expr) -> Found:
         formula: Found = None
         if made.op == "add" and numbers == [0.5]:
             formula = _gelu(made, others[0])
-        elif made.op == "relu6" and [round(known * 6, 3) for known in numbers] == [1.0]:
+        elif made.op == "relu6" and [round(constant * 6, 3) for constant in numbers] == [1.0]:
             formula = _hardswish(made, others[0])
         if formula is not None:
             return formula
@@ -229,9 +229,9 @@ _ROI_ALIGN = frozenset(("output_size", "spatial_scale"))
 
 def _key(name: str) -> str:
     """The entry of `_SHAPES` for a canonical callee; empty if there is none."""
-    known = _MODULES.get(name)
-    if known is not None:
-        return known
+    key = _MODULES.get(name)
+    if key is not None:
+        return key
     if name.endswith(")") or name.startswith(_ELSEWHERE):
         return ""
     last = name[max(name.rfind("."), name.rfind(":")) + 1 :].rstrip("_").lstrip("?")

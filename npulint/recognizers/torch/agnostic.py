@@ -67,7 +67,7 @@ def is_device_specific(scope: Scope) -> bool:
     """Whether code is for one kind of device on purpose: the name of its file or folder says so, its class is one of
     several (``CudaPlatform``, ``CpuPlatform``), or the file chooses the device for the rest of the project."""
     classes = (ancestor for ancestor in scope.ancestors if ancestor.kind == "class")
-    return _is_file_of_one(scope) or any(_is_one_of_several(one) for one in classes)
+    return _is_file_of_one(scope) or any(_is_one_of_several(owner) for owner in classes)
 
 
 def _is_one_of_several(owner: Scope) -> bool:

@@ -127,10 +127,10 @@ class TorchApiMention(PlaceFact, _RecordedApi):
 @recognizes(matching=lambda name: name.rpartition(".")[2] in known_last_segments() and find(name) is not None)
 def called_apis(call: CallSite) -> list[TorchApiCall]:
     """Calls of recorded interfaces, unless the arguments select another operator."""
-    found = find(call.name)
-    if found is None:
+    recorded = find(call.name)
+    if recorded is None:
         return []
-    spelling, api = found
+    spelling, api = recorded
     if call.name.startswith("?") and call.last in member_names(call.context):  # an object of the project may have it
         return []
     if spelling == "torch.Tensor.share_memory_":  # on host tensors it moves host memory
@@ -204,10 +204,10 @@ def mentioned_apis(module: Scope) -> Iterator[TorchApiMention]:
 
 def _mention(written: Expr, span: Span, what: Literal["base", "mention"]) -> list[TorchApiMention]:
     name = written.name
-    found = find(name) if name.startswith("torch.") else None
-    if found is None or found[0] in _SCATTERS:
+    recorded = find(name) if name.startswith("torch.") else None
+    if recorded is None or recorded[0] in _SCATTERS:
         return []
-    return [TorchApiMention(written.scope, span, found[0], found[1], what)]
+    return [TorchApiMention(written.scope, span, recorded[0], recorded[1], what)]
 
 
 def _found_elsewhere(module: Scope, lasts: set[str]) -> set[tuple[str, int]]:

@@ -120,10 +120,10 @@ class MaskedSoftmax(_BySoftmax):
 def softmax_shapes(function: Scope) -> list[FusibleCode]:
     """The attention that a function computes step by step, or else its masked softmaxes."""
     for product in _products(function):
-        found = _attention(product)
-        if found is not None and found[0].call is not None:
-            weights, scores = found
-            fact = WrittenOutAttention(found[0].call, "attention", _weights=weights, _scores=scores)
+        attention = _attention(product)
+        if attention is not None and attention[0].call is not None:
+            weights, scores = attention
+            fact = WrittenOutAttention(attention[0].call, "attention", _weights=weights, _scores=scores)
             return [fact, *(_masked(fact.call) if fact.returned == "yes" else [])]
     if "softmax" not in function.qualname.lower():
         return []
@@ -175,8 +175,8 @@ def _contracts(equation: str) -> bool:
     """Whether an einsum is a batched matrix product: one summed index, and one remaining from each side."""
     sides, _, result = equation.replace(" ", "").replace("...", "").partition("->")
     first, _, second = sides.partition(",")
-    one, other, left = set(first), set(second), set(result)
-    return len((one & other) - left) == 1 and bool((one - other) & left) and bool((other - one) & left)
+    left, right, kept = set(first), set(second), set(result)
+    return len((left & right) - kept) == 1 and bool((left - right) & kept) and bool((right - left) & kept)
 
 
 def _over_last(softmax: Operation) -> bool:

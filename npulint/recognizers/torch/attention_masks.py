@@ -65,8 +65,8 @@ def _of_triangle(made: Operation) -> MaskForm:
 def _has_diagonal(made: Operation) -> bool:
     """Whether an upper triangle certainly contains the diagonal."""
     diagonal = made.argument("diagonal", 1)
-    known = 0 if diagonal is None else diagonal.single
-    return isinstance(known, int) and known <= 0
+    offset = 0 if diagonal is None else diagonal.single
+    return isinstance(offset, int) and offset <= 0
 
 
 def mask_sides(mask: Expr) -> tuple[int, int] | None:
@@ -76,10 +76,10 @@ def mask_sides(mask: Expr) -> tuple[int, int] | None:
     if made is None or made.op not in _TRIANGLES or inner is None or inner.op != "ones":
         return None
     sizes = inner.inputs[0].items if len(inner.inputs) == 1 and inner.inputs[0].is_display else inner.inputs
-    known = [size.single for size in sizes[-2:]]
-    if len(known) != 2 or not all(isinstance(one, int) for one in known):
+    lengths = [size.single for size in sizes[-2:]]
+    if len(lengths) != 2 or not all(isinstance(length, int) for length in lengths):
         return None
-    return int(str(known[0])), int(str(known[1]))
+    return int(str(lengths[0])), int(str(lengths[1]))
 
 
 def _kept(mask: Expr) -> Expr:
@@ -116,8 +116,10 @@ def _is_huge(value: Expr) -> bool:
         inner = number(value.operands()[0])
         literal = None if inner is None else -inner
     if literal is None:
-        known = value.known.values if value.known.exact else ()
-        numbers = [one for one in known if isinstance(one, int | float) and not isinstance(one, bool)]
+        values = value.known.values if value.known.exact else ()
+        numbers = [
+            possible for possible in values if isinstance(possible, int | float) and not isinstance(possible, bool)
+        ]
         literal = float(numbers[0]) if len(numbers) == 1 else None
     return literal is not None and literal <= _HUGE
 

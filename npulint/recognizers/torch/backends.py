@@ -168,7 +168,7 @@ def _of_result(call: CallSite, here: BackendOrigin) -> Iterator[BackendOrigin]:
         passed = call.args[1:2]
         offered = msgspec.structs.replace(here, offered=True)
         tables = [] if call.receiver is None else call.receiver.displays
-        yield from (origin for table in tables for _, one in table.entries for origin in _origins(one, offered))
+        yield from (origin for table in tables for _, expr in table.entries for origin in _origins(expr, offered))
     elif call.last in ("lower", "strip") and call.written:
         passed = [] if call.receiver is None else [call.receiver]
     elif call.name in ("getattr", "str"):
@@ -184,12 +184,16 @@ def _of_result(call: CallSite, here: BackendOrigin) -> Iterator[BackendOrigin]:
 
 def _of_name(value: Expr, here: BackendOrigin) -> Iterator[BackendOrigin]:
     assignments = value.assignments
-    known = [(one, _origins(one.value, _assigned(one))) for one in assignments]
-    unknown = [one for one, origins in known if not origins and value.written not in one.value.written_names]
-    for assignment, origins in known:
+    traced = [(assignment, _origins(assignment.value, _assigned(assignment))) for assignment in assignments]
+    unknown = [
+        assignment
+        for assignment, origins in traced
+        if not origins and value.written not in assignment.value.written_names
+    ]
+    for assignment, origins in traced:
         replaced = any(assignment.line < other.line and other.scope is not assignment.scope for other in unknown)
         yield from (msgspec.structs.replace(it, replaced=it.replaced or replaced) for it in origins)
-    if any(one.line < value.line and value.scope.is_inside(one.scope) for one in assignments):
+    if any(assignment.line < value.line and value.scope.is_inside(assignment.scope) for assignment in assignments):
         return
     options = _of_options(value)
     yield from options
@@ -207,7 +211,9 @@ def _of_options(value: Expr) -> list[BackendOrigin]:
         return []
     own = [option for option in options if option.scope.module is value.module]
     backend_origins = [
-        text for one in own or options for text in _origins(one.default, BackendOrigin("option", one.scope, one.span))
+        text
+        for option in own or options
+        for text in _origins(option.default, BackendOrigin("option", option.scope, option.span))
     ]
     for option_place in own or options:
         offered = BackendOrigin("option", option_place.scope, option_place.span, offered=True)
@@ -227,7 +233,7 @@ def _of_parameter(value: Expr) -> Iterator[BackendOrigin]:
     for call, expr in passed:
         if expr is not None:
             yield from _origins(expr, BackendOrigin("literal", call.scope, call.span))
-    left_out = any(one is None and not call.starred for call, one in passed)
+    left_out = any(expr is None and not call.starred for call, expr in passed)
     default = function.default(value.written)
     if default is not None and (left_out or not passed):
         span = Span.at(default.line)
@@ -238,7 +244,7 @@ def _of_parameter(value: Expr) -> Iterator[BackendOrigin]:
 def _set_in_configuration(context: Context) -> dict[str, list[BackendOrigin]]:
     """From the last segment of a name or key to the backends that the project assigns to it (``cfg.DIST_BACKEND``)."""
     configuration: dict[str, list[BackendOrigin]] = {}
-    for assignment in (one for module in module_scopes(context) for one in module.assignments):
+    for assignment in (assignment for module in module_scopes(context) for assignment in module.assignments):
         entries = [(key.text, value) for key, value in assignment.value.entries if key is not None]
         for key, value in ((assignment.target.rpartition(".")[2], assignment.value), *entries):
             if "backend" in key.lower():

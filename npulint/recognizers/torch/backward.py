@@ -48,9 +48,9 @@ def is_of_inputs(call: CallSite) -> bool:
 def _asks_for_own_gradients(routine: Scope) -> bool:
     """Whether a function asks for the gradient of a tensor of its own and updates no model."""
     calls = routine.calls
-    if any(one.last == "zero_grad" or (one.last == "step" and not one.args) for one in calls):
+    if any(call.last == "zero_grad" or (call.last == "step" and not call.args) for call in calls):
         return False
-    wanted = {one.written.rpartition(".")[0] for one in calls if one.last == "requires_grad_"}
+    wanted = {call.written.rpartition(".")[0] for call in calls if call.last == "requires_grad_"}
     if not wanted:
         return False
     values = [assignment.value for assignment in routine.assignments if assignment.scope.routine.block == routine.block]

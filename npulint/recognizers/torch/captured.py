@@ -21,7 +21,7 @@ from npulint.recognizers.torch.tensors import is_host_tensor, is_mask, on_host
 
 Hindrance = Literal["read", "wait", "shape", "copy", "operator"]
 _CAPTURES = frozenset(("torch.npu.graph", "torch.cuda.graph"))
-_BEGINS = frozenset(f"{one}().capture_begin" for one in ("torch.npu.NPUGraph", "torch.cuda.CUDAGraph"))
+_BEGINS = frozenset(f"{graph}().capture_begin" for graph in ("torch.npu.NPUGraph", "torch.cuda.CUDAGraph"))
 _GRAPHED = frozenset(("torch.npu.make_graphed_callables", "torch.cuda.make_graphed_callables"))
 _ITSELF = frozenset("npu cuda to cpu eval train half float bfloat16 requires_grad_".split())
 _BACKENDS = frozenset(("npugraphs", "npugraph_ex"))
@@ -93,7 +93,7 @@ def _captured(context: Context) -> tuple[_Region, ...]:
     reached = regions
     for _ in range(_DEPTH):
         called = (_Region(target, compiled=region.compiled) for region in reached for target in _called_in(region))
-        reached = [fromkey for fromkey in dict.fromkeys(called) if fromkey not in captured]
+        reached = [region for region in dict.fromkeys(called) if region not in captured]
         captured |= dict.fromkeys(reached)
     return tuple(captured)
 
@@ -105,7 +105,11 @@ def _capturing(module: Scope) -> Iterator[_Region]:
         yield from (_Region(scope) for scope, made in blocks if made is not None and made.name in _CAPTURES)
     ends = module.calls_named("capture_end")
     for begin in module.calls_named("capture_begin") if ends else ():
-        after = (one.line for one in ends if one.scope == begin.scope and one.line > begin.line and _same(one, begin))
+        after = (
+            end_call.line
+            for end_call in ends
+            if end_call.scope == begin.scope and end_call.line > begin.line and _same(end_call, begin)
+        )
         end = min(after, default=0)
         if end and begin.name in _BEGINS:
             yield _Region(begin.scope, begin.line, end)
@@ -143,7 +147,7 @@ def _run_by(called: Expr) -> Scope | None:
     """The project's function that runs when a value is called, if it is only one: of a module its ``forward``."""
     classes = dict.fromkeys(_classes(called, _DEPTH))
     functions: list[Scope | None] = [*called.functions] or [
-        None if one is None else one.definition("forward") for one in classes
+        None if owner is None else owner.definition("forward") for owner in classes
     ]
     scope = functions[0] if len(functions) == 1 else None
     return scope if scope is not None and scope.kind == "function" else None

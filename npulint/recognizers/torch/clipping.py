@@ -68,7 +68,7 @@ def _stepped(clip: CallSite) -> tuple[str, str]:
     """The scaler, and the optimizer that it steps after the clipping, as written; unknown if there are several, or if
     other gradients were clipped since the last step."""
     clipped_before = 0
-    found: list[tuple[str, str]] = []
+    steps: list[tuple[str, str]] = []
     for call in sorted(clip.scope.routine.calls, key=lambda call: call.line):
         if call.line < clip.line:
             clipped_before = (
@@ -77,10 +77,10 @@ def _stepped(clip: CallSite) -> tuple[str, str]:
         elif call.last == "backward" and call.line > clip.line:
             break
         elif call.last == "step" and call.args:
-            found.append((_written(call.receiver), _written(call.args[0])))
-    if clipped_before or len(set(found)) != 1 or "scaler" not in found[0][0].lower():
+            steps.append((_written(call.receiver), _written(call.args[0])))
+    if clipped_before or len(set(steps)) != 1 or "scaler" not in steps[0][0].lower():
         return _UNKNOWN, _UNKNOWN
-    return (_UNKNOWN, _UNKNOWN) if _UNKNOWN in found[0] else found[0]
+    return (_UNKNOWN, _UNKNOWN) if _UNKNOWN in steps[0] else steps[0]
 
 
 def _written(value: Expr | None) -> str:

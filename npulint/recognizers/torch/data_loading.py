@@ -50,7 +50,7 @@ def purpose(loader: CallSite, dataset: Expr | None, shuffles: bool) -> Purpose:
     callers = purposes_of_callers(loader)
     if "evaluate" in callers:
         return "train" if shuffles and "train" in callers else "unknown"
-    answer = next((found for part in around if (found := named_purpose(part))), "")
+    answer = next((named for part in around if (named := named_purpose(part))), "")
     if answer:
         return answer
     if shuffles:
@@ -124,16 +124,16 @@ def _of_dataset(dataset: Expr | None) -> Literal["train", "evaluate", ""]:
 def _of_split(made: CallSite) -> Literal["train", "evaluate", ""]:
     """The purpose according to the arguments of a dataset: ``train=False``, ``split="val"``, a folder of that name."""
     for key, value in made.keywords.items():
-        known = value.single if _SPLIT.match(key) else None
-        if isinstance(known, bool):
-            if not known:
+        given = value.single if _SPLIT.match(key) else None
+        if isinstance(given, bool):
+            if not given:
                 return "evaluate" if named_purpose(key) == "train" else "train"
             return named_purpose(key) or "train"
-        if isinstance(known, str) and named_purpose(known):
-            return named_purpose(known)
+        if isinstance(given, str) and named_purpose(given):
+            return named_purpose(given)
     texts = [part.text for value in made.arguments for part in value.mentioned]  # os.path.join(root, "val")
     names = [*texts, *(value.written for value in made.args)]
-    return next((found for name in names if (found := named_purpose(name))), named_purpose(made.last))
+    return next((named for name in names if (named := named_purpose(name))), named_purpose(made.last))
 
 
 def _of_conditions(scope: Scope) -> Literal["train", "evaluate", ""]:
@@ -195,9 +195,9 @@ def _shares(owner: Scope | None) -> bool:
 @walker(depth=6, otherwise=list)
 def bases(owner: Scope) -> list[str]:
     """The canonical names of a class's direct and indirect bases."""
-    found = [base.name for base in owner.bases]
-    own = [target for name in found if (target := scope_named(owner.context, name)) is not None]
-    return found + [name for target in own for name in bases(target)]
+    names = [base.name for base in owner.bases]
+    own = [target for name in names if (target := scope_named(owner.context, name)) is not None]
+    return names + [name for target in own for name in bases(target)]
 
 
 def ancestry(context: Context, name: str) -> list[str]:
@@ -246,5 +246,5 @@ def _moves(call: CallSite) -> bool:
     if call.last in ("npu", "cuda"):
         return call.receiver is not None
     device = call.argument("device", 0) if call.last == "to" else None
-    known = None if device is None else device.single
-    return isinstance(known, str) and known.startswith(("npu", "cuda"))
+    text = None if device is None else device.single
+    return isinstance(text, str) and text.startswith(("npu", "cuda"))

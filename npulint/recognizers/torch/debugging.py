@@ -202,10 +202,10 @@ def _covered(call: CallSite) -> Literal["step", "training", "no"]:
     if not opened:
         return "no"
     loops = training_of(call.context).loops
-    inner = (one for block in opened for one in calls_inside(block))
+    inner = (called for block in opened for called in calls_inside(block))
     holders = {loop.function for loop in loops} - {None}
     within = any(loop.is_inside(block) for loop in loops for block in opened)
-    return "training" if within or any(one.target in holders for one in inner) else "no"
+    return "training" if within or any(called.target in holders for called in inner) else "no"
 
 
 @walker(depth=7, otherwise=bool)

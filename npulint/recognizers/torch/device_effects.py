@@ -88,7 +88,7 @@ def _watches_since(function: Scope) -> int | None:
 
 def _leaves(block: Scope) -> set[str]:
     """The kinds of statements that stand in a block itself and leave it."""
-    return {one.kind for one in exits_inside(block) if one.block == block.block}
+    return {exit_record.kind for exit_record in exits_inside(block) if exit_record.block == block.block}
 
 
 def _is_named_for_cuda(scope: Scope) -> bool:
@@ -180,7 +180,7 @@ def _decided_by(question: Expr) -> list[Scope]:
     scope: Scope | None = question.scope
     while scope is not None:
         near = branches_in(scope).get(scope.block, [])
-        scopes = [one for one in near if one.kind == "if" and _stands_in(question, one.test)]
+        scopes = [branch for branch in near if branch.kind == "if" and _stands_in(question, branch.test)]
         if scopes or scope.kind not in BRANCHES or question.line - scope.record.line > _LONG:
             break
         scope = scope.parent  # the second operand of ``and`` stands in a block of its own
@@ -212,7 +212,7 @@ def _is_idle(block: Scope, goes_on: bool = False) -> bool:
     if any(scope.kind in ("function", "class") for scope in blocks_inside(block)):
         return False
     leaving = ("return", "break", "continue", "raise") if goes_on else ("return", "break", "continue")
-    if any(one.kind in leaving for one in exits_inside(block)):
+    if any(exit_record.kind in leaving for exit_record in exits_inside(block)):
         return False
     calls, assignments = _within(block)
     return all(map(_is_idle_call, calls)) and all(map(_is_idle_assignment, assignments))
@@ -225,7 +225,7 @@ def _is_idle_call(call: CallSite) -> bool:
         return True
     if call.last == "update":  # of what is logged, by what is watched
         given = [value.call for value in call.arguments]
-        return bool(given) and all(one is not None and _is_idle_call(one) for one in given)
+        return bool(given) and all(made is not None and _is_idle_call(made) for made in given)
     return _LOGGED.search(call.written) is not None
 
 

@@ -79,20 +79,20 @@ def _holders(context: Context) -> _Holders:
     return holders
 
 
-def _assigned(name: Expr, found: _Holders) -> list[Expr]:
+def _assigned(name: Expr, holders: _Holders) -> list[Expr]:
     """Adds the assignments of a name; the values of those that are new."""
     sites = {(assignment.scope.path, id(assignment.record)): assignment for assignment in name.assignments}
-    fresh = sites.keys() - found.assignments
-    found.assignments.update(fresh)
+    fresh = sites.keys() - holders.assignments
+    holders.assignments.update(fresh)
     return [assignment.value for key, assignment in sites.items() if key in fresh]
 
 
-def _passed(name: Expr, found: _Holders) -> list[Expr]:
+def _passed(name: Expr, holders: _Holders) -> list[Expr]:
     """Adds the parameter that a name is; what is passed for it if it is new."""
     function = name.passed_to
-    if function is None or (function, name.written) in found.parameters:
+    if function is None or (function, name.written) in holders.parameters:
         return []
-    found.parameters.add((function, name.written))
+    holders.parameters.add((function, name.written))
     return [argument for _, argument in function.passed(name.written) if argument is not None]
 
 

@@ -94,7 +94,7 @@ def _gives_device(name: str, value: Expr) -> bool:
 def _device_names(context: Context) -> set[str]:
     """The last segments of the names to which the project assigns the text of a CUDA device."""
     table = context.options.table
-    found = {
+    names = {
         name for name in table if any(_gives_device(name, option.default) for option in options_named(context, name))
     }
     for module in module_scopes(context):
@@ -103,10 +103,10 @@ def _device_names(context: Context) -> set[str]:
         for assignment in module.assignments:
             value = assignment.value
             if not value.is_dict and not value.is_display and _gives_device(assignment.target, value):
-                found.add(assignment.target.rpartition(".")[2].lstrip("_"))
+                names.add(assignment.target.rpartition(".")[2].lstrip("_"))
         for function in module.blocks_of("function", "lambda"):
-            found.update(name for name, value in function.defaults if _gives_device(name, value))
-    return found
+            names.update(name for name, value in function.defaults if _gives_device(name, value))
+    return names
 
 
 def may_be_own_method(scope: Scope, holder: str) -> bool:

@@ -51,13 +51,13 @@ def early_bindings(module: Scope) -> list[EarlyBinding]:
     early = _early(module.context).get(module.path)
     if not early or module.path.startswith(packages_under_adaptor(module.context)):
         return []
-    found = [
+    entries = [
         (import_place, early.get((import_place.record.line, import_place.record.alias)))
         for import_place in imports(module)
     ]
     return [
         EarlyBinding(import_place.scope, import_place.span, import_place.name, entry)
-        for import_place, entry in found
+        for import_place, entry in entries
         if entry is not None and (entry == module.path or not _is_for_start(import_place))
     ]
 
@@ -88,10 +88,10 @@ def _early(context: Context) -> Early:
     """The imports executed before the patch, starting at modules that nothing imports or that are entry scripts."""
     modules = module_scopes(context)
     early: Early = {}
-    if not any(_patches(one) for module in modules for one in imports(module)):
+    if not any(_patches(import_place) for module in modules for import_place in imports(module)):
         return early
     executed = {module.path: _executed(module) for module in modules}
-    imported = {path for module in modules for one in imports(module) for path in _targets(one)}
+    imported = {path for module in modules for import_place in imports(module) for path in _targets(import_place)}
     for module in modules:
         if module.path not in imported or module.module.main_guards:
             seen: list[ImportPlace] = []
@@ -106,7 +106,7 @@ def _early(context: Context) -> Early:
 def _executed(module: Scope) -> list[_Executed]:
     """The imports that a module executes, in order."""
     executed = []
-    for import_place in sorted(imports(module), key=lambda one: (one.record.line, one.record.column)):
+    for import_place in sorted(imports(module), key=lambda place: (place.record.line, place.record.column)):
         if import_place.scope.function is None and not _is_for_type_checkers(import_place.scope):
             executed.append(
                 _Executed(import_place, _targets(import_place), _patches(import_place), _keeps_original(import_place))
@@ -122,14 +122,14 @@ def _targets(place: ImportPlace) -> list[str]:
 def _reaches_patch(path: str, executed: Mapping[str, list[_Executed]], done: set[str], seen: list[ImportPlace]) -> bool:
     """Walks through the imports that a module executes, in order; returns whether the patch is among them."""
     done.add(path)
-    for one in executed[path]:
-        if one.patches:
+    for executed_import in executed[path]:
+        if executed_import.patches:
             return True
-        for target in one.targets:
+        for target in executed_import.targets:
             if target not in done and _reaches_patch(target, executed, done, seen):
                 return True
-        if one.keeps:
-            seen.append(one.place)
+        if executed_import.keeps:
+            seen.append(executed_import.place)
     return False
 
 

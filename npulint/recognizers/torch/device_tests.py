@@ -222,8 +222,8 @@ class CudaComparison(CudaUse, kw_only=True):
             return "text"
         if self.of != "choice":
             return "none"
-        known = self.subject.endswith(".type") or is_given_here(self.scope, self.subject, self.span.line)
-        return "text" if known else "none"
+        is_device = self.subject.endswith(".type") or is_given_here(self.scope, self.subject, self.span.line)
+        return "text" if is_device else "none"
 
 
 @recognizes(*CAPABILITY)
@@ -272,8 +272,8 @@ def _of_attribute(place: ExpressionPlace) -> Iterator[CudaUse]:
 
 def _may_be_filled(scope: Scope) -> bool:
     """Whether torch_npu may fill the number of multiprocessors: from 26.0 on, which is for PyTorch 2.6 and later."""
-    known = scope.context.torch_release
-    return known is None or known >= (2, 6)
+    release = scope.context.torch_release
+    return release is None or release >= (2, 6)
 
 
 def _of_comparison(place: ExpressionPlace) -> Iterator[CudaUse]:
@@ -315,7 +315,7 @@ def _has_npu(texts: list[str]) -> bool:
 def _is_compared_with_npu(scope: Scope, subject: str, line: int) -> bool:
     """Whether the same condition compares something with the NPU, too: ``kind == "cuda" or kind == "npu"``."""
     return bool(subject) and any(
-        line - _WRAPPED <= one <= line + _WRAPPED for one in _npu_lines(scope).get(subject, ())
+        line - _WRAPPED <= npu_line <= line + _WRAPPED for npu_line in _npu_lines(scope).get(subject, ())
     )
 
 
@@ -383,8 +383,8 @@ def _use(call: CallSite) -> Literal["apart", "compared", "shown"]:
     result = call.result.value
     names = {assignment.target for assignment in call.scope.assignments if assignment.record.value == result}
     holders: list[Value] = [result, *(Ref(name) for name in names)]
-    found = {_part_use(value, holders) for value in written_values(call.scope)}
-    return "apart" if "apart" in found else "compared" if "compared" in found else "shown"
+    uses = {_part_use(value, holders) for value in written_values(call.scope)}
+    return "apart" if "apart" in uses else "compared" if "compared" in uses else "shown"
 
 
 @walker(depth=9, otherwise=str)

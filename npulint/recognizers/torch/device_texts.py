@@ -57,10 +57,10 @@ def _possible(choice: Expr) -> list[Expr]:
         return choice.operands()
     server = npu_server(choice.context)
     test, chosen, other = choice.operands()
-    found = server.truth(test)
-    if found is None or server.value(chosen if found else other).values in ((), ("cpu",)):
+    truth = server.truth(test)
+    if truth is None or server.value(chosen if truth else other).values in ((), ("cpu",)):
         return [chosen, other]
-    return [chosen if found else other]
+    return [chosen if truth else other]
 
 
 def device_text(value: Expr) -> str:
@@ -70,13 +70,13 @@ def device_text(value: Expr) -> str:
     if value.written:  # most values that are no literals
         return ""
     if value.is_display or value.is_dict:
-        found = list(map(device_text, value.items or [entry for _, entry in value.entries]))
+        texts = list(map(device_text, value.items or [entry for _, entry in value.entries]))
     elif value.operator in _COMPOSING or (value.call is not None and value.call.last in _TEXT_CALLS):
         named = any(map(_COMPOSED.match, leaves(value, False, True)))
-        found = [text for text in leaves(value) if _COMPOSED.match(text)] if named else []
+        texts = [text for text in leaves(value) if _COMPOSED.match(text)] if named else []
     else:
         return ""
-    return next((text for text in found if text.startswith("cuda")), "") or next(filter(None, found), "")
+    return next((text for text in texts if text.startswith("cuda")), "") or next(filter(None, texts), "")
 
 
 def may_say_device(value: Value, code: Code, depth: int = 4) -> bool:
@@ -92,7 +92,7 @@ def may_say_device(value: Value, code: Code, depth: int = 4) -> bool:
                 return True
         elif isinstance(part, CallResult):
             call = code.calls[part.call] if depth else None
-            if call is not None and any(may_say_device(one, code, depth - 1) for one in (call.callee, *call.args)):
+            if call is not None and any(may_say_device(inner, code, depth - 1) for inner in (call.callee, *call.args)):
                 return True
         else:
             queue += parts_of(part)
@@ -139,8 +139,10 @@ def choice_of(name: str) -> str:
 @once_per_file
 def _compared_with_npu(module: Scope) -> frozenset[tuple[int, str]]:
     """The customary names of devices that a file compares with the NPU, each with the block of the function around."""
-    found = ((operation.scope, name) for operation in operations(module, *_COMPARING) for name in _subjects(operation))
-    return frozenset((scope.routine.block, name) for scope, name in found if is_device_name(_KIND.sub("", name)))
+    subjects = (
+        (operation.scope, name) for operation in operations(module, *_COMPARING) for name in _subjects(operation)
+    )
+    return frozenset((scope.routine.block, name) for scope, name in subjects if is_device_name(_KIND.sub("", name)))
 
 
 def _subjects(comparison: Expr) -> Iterator[str]:

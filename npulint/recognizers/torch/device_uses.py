@@ -176,7 +176,7 @@ def is_guarded(scope: Scope, span: Span) -> bool:
         return True
     here = (span.line, span.column)
     chosen = (place.span for place in expressions(scope, "choice"))
-    return any((one.line, one.column) <= here < (one.end_line, one.end_column) for one in chosen)
+    return any((choice.line, choice.column) <= here < (choice.end_line, choice.end_column) for choice in chosen)
 
 
 def end_of(span: Span, text: str) -> Span:

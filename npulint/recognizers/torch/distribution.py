@@ -107,8 +107,10 @@ class Distribution(CallFact):
     def own_wrapper(self) -> str:
         """The module of the project that wraps torch.distributed for its code and has this function; empty if there is
         none, and in the wrapper."""
-        found = own_communication(self.call.context) if self.name.startswith("torch.distributed.") else None
-        return found.name if found is not None and found.covers(self.call.path, self.name.rpartition(".")[2]) else ""
+        wrapper = own_communication(self.call.context) if self.name.startswith("torch.distributed.") else None
+        return (
+            wrapper.name if wrapper is not None and wrapper.covers(self.call.path, self.name.rpartition(".")[2]) else ""
+        )
 
     @attribute
     def counted(self) -> bool:
@@ -307,8 +309,8 @@ def _device_chosen(call: CallSite) -> DeviceChosen:
     following = [line for line in lines if line > call.line]
     if not following:
         return "unknown"
-    between = (one for one in function.calls if call.record.end_line < one.line < min(following))
-    return "late" if any(_what(one.name) in ("collective", "ddp") for one in between) else "after"
+    between = (later for later in function.calls if call.record.end_line < later.line < min(following))
+    return "late" if any(_what(later.name) in ("collective", "ddp") for later in between) else "after"
 
 
 def _choices(function: Scope) -> list[int]:
@@ -320,7 +322,7 @@ def _sets_device(call: CallSite) -> bool:
     if call.name in _SET_DEVICE:
         return True
     target = call.target
-    return target is not None and target.kind != "class" and any(one.name in _SET_DEVICE for one in target.calls)
+    return target is not None and target.kind != "class" and any(called.name in _SET_DEVICE for called in target.calls)
 
 
 def _chosen_by_callers(function: Scope) -> bool:

@@ -26,10 +26,10 @@ def _importers_placed(module: Scope) -> Placed:
     """``try`` or ``condition`` if some import of a module stands in one, also in a function, and none runs whenever its
     module is loaded; else ``top``."""
     places = [around for around, _ in import_places(module.context).get(module.path, ())]
-    found = {_placed_in_module(around) for around in places}
-    if found == {"function"} and all(map(_conditions, places)):
+    placed = {_placed_in_module(around) for around in places}
+    if placed == {"function"} and all(map(_conditions, places)):
         return "condition"
-    return "top" if "top" in found else "try" if "try" in found else "condition" if "condition" in found else "top"
+    return "top" if "top" in placed else "try" if "try" in placed else "condition" if "condition" in placed else "top"
 
 
 def _placed_in_module(scope: Scope) -> Placed:

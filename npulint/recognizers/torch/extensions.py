@@ -114,7 +114,7 @@ def _has_cuda(call: CallSite, what: str) -> Flag:
 @walker(depth=8, otherwise=list)
 def _texts(value: Expr) -> list[str]:
     """The texts in a list of sources, also within ``os.path.join(here, "x.cu")``."""
-    texts = [] if value.is_display else [one for one in value.known.values if isinstance(one, str)]
+    texts = [] if value.is_display else [text for text in value.known.values if isinstance(text, str)]
     if texts:
         return texts
     call = value.call
@@ -155,12 +155,12 @@ def _may_be_host_code(call: CallSite) -> bool:
 def _compiled_imports(module: Scope) -> Iterator[ExtensionUse]:
     """Imports of modules that only a compiler creates: those that the project builds, and those without a file and with
     a customary name (``from . import roi_pool_cuda``)."""
-    known = _built(module.context)
+    built_names = _built(module.context)
     for import_place in imports(module):
         record = import_place.record
         last = (record.name or record.module).rpartition(".")[2]
         home = record.module.rpartition(".")[2]
-        built = last in known or home in known
+        built = last in built_names or home in built_names
         looks = record.level and (_BUILT.search(last) or _BUILT.search(home))
         named = last.endswith("_cuda") and not _is_predicate(record.name)
         compiled = record.name != "*" and (built or looks or named)

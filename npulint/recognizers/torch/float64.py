@@ -126,8 +126,8 @@ def _is_double(value: Expr) -> bool:
     """Whether a type is certainly double: ``torch.float64``, or a variable that is nothing else on an NPU server."""
     branches = value.operands("if")
     if branches:
-        found = npu_server(value.context).truth(branches[0])
-        return found is not None and _is_double(branches[1] if found else branches[2])
+        truth = npu_server(value.context).truth(branches[0])
+        return truth is not None and _is_double(branches[1] if truth else branches[2])
     if not value.written or value.name not in _DOUBLE:
         return False
     chosen = (assignment.value for assignment in value.assignments)
@@ -152,8 +152,8 @@ def double_collectives(call: CallSite) -> list[DoubleCollective]:
     """``parts.append(torch.zeros(1, dtype=torch.float64, device=device))``, then ``all_reduce(torch.stack(parts))``."""
     joined = [made for value in call.args[:1] for made in _calls_of(value) if made.name in _JOINS and made.args]
     parts = {made.args[0].written for made in joined} - {""}
-    gathered = [one for one in call.scope.routine.calls if one.last == "append" and one.args]
-    items = [one.args[0] for one in gathered if one.written.rpartition(".")[0] in parts]
+    gathered = [append for append in call.scope.routine.calls if append.last == "append" and append.args]
+    items = [append.args[0] for append in gathered if append.written.rpartition(".")[0] in parts]
     return [DoubleCollective(call, call.name)] if any(map(_is_double_on_device, items)) else []
 
 

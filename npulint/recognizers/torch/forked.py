@@ -125,7 +125,7 @@ def _target_opens(call: CallSite) -> bool:
     function = call.target
     if function is None or function.kind != "function":
         return False
-    return any(_is_sure(one, set()) and (_opens(one) or _target_opens(one)) for one in function.calls)
+    return any(_is_sure(called, set()) and (_opens(called) or _target_opens(called)) for called in function.calls)
 
 
 # -- what the processes run --------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def _work(call: CallSite) -> Iterator[Scope]:
     if call.name in _PROCESSES:
         given = [call.argument("target", 1)]
     else:
-        submits = (one for one in call.scope.calls_named(*_SUBMITS) if one.scope.routine is call.scope.routine)
+        submits = (submit for submit in call.scope.calls_named(*_SUBMITS) if submit.scope.routine is call.scope.routine)
         given = [call.argument("initializer", 1 if call.name in _POOLS else 2)]
         given += [
             submit.args[0]

@@ -116,8 +116,8 @@ def _mask(call: CallSite) -> Literal["none", "shared", "additive", "lower", "upp
 
 def _rank(query: Expr) -> int | None:
     """The number of dimensions of a value that this function has reshaped; None if unknown."""
-    found = trace(query, _SAME_RANK, _RESHAPES)
-    return None if found is None else _rank_after(found.operation)
+    reshaped = trace(query, _SAME_RANK, _RESHAPES)
+    return None if reshaped is None else _rank_after(reshaped.operation)
 
 
 def _rank_after(reshape: Operation) -> int | None:

@@ -121,20 +121,20 @@ def _use_of_name(assignment: AssignmentSite, function: Scope) -> Use:
             use = "tensor"
     for root in values_in(function):
         if line < root.line <= end + 1:
-            found = _use_in(root, Ref(name))
-            if found == "element":
-                return found
-            use = use or found
+            in_root = _use_in(root, Ref(name))
+            if in_root == "element":
+                return in_root
+            use = use or in_root
     return use
 
 
-def _use_in(whole: Expr, result: Value) -> Use:
+def _use_in(root: Expr, result: Value) -> Use:
     """How an expression uses a value: by element, as a tensor; empty if it does not use it, or otherwise."""
-    found: Use = ""
-    for part in whole.nested:
+    use: Use = ""
+    for part in root.nested:
         inner = part.operands()
         if part.operator == "[]" and inner[0].value == result:
             return "element"
         if part.operator in _ARITHMETIC and any(expr.value == result for expr in inner):
-            found = "tensor"
-    return found
+            use = "tensor"
+    return use

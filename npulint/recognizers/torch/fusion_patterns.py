@@ -78,10 +78,10 @@ def _normalises(function: Scope, root: Operation, squared: Expr) -> bool:
     """Whether the squared tensor itself is multiplied by the reciprocal root (or divided by the root)."""
     for op in ("mul",) if root.op == "rsqrt" else ("div", "mul"):
         passes = _COPIES if op == "div" or root.op == "rsqrt" else _COPIES | {"div": "tail"}
-        for found, _ in operations(function, op):
-            if len(found.inputs) < 2:
+        for scaled, _ in operations(function, op):
+            if len(scaled.inputs) < 2:
                 continue
-            for tensor, factor, *_ in (found.inputs, found.inputs[::-1]) if op == "mul" else (found.inputs,):
+            for tensor, factor, *_ in (scaled.inputs, scaled.inputs[::-1]) if op == "mul" else (scaled.inputs,):
                 way = trace(factor, passes, frozenset((root.op,)))
                 if way is not None and way.call == root.call and is_same(tensor, squared):
                     return True
@@ -232,15 +232,20 @@ def rotary_embeddings(function: Scope) -> list[FusibleCode]:
         if len(total.inputs) < 2:
             continue
         for plain, turned in (total.inputs[:2], total.inputs[1::-1]):
-            one, two = made_by(plain), made_by(turned)
-            if one is None or two is None or one.op != "mul" or two.op != "mul":
+            plain_product, turned_product = made_by(plain), made_by(turned)
+            if (
+                plain_product is None
+                or turned_product is None
+                or plain_product.op != "mul"
+                or turned_product.op != "mul"
+            ):
                 continue
-            for factor in two.inputs[:2]:
+            for factor in turned_product.inputs[:2]:
                 rotation = made_by(factor)
                 source = None if rotation is None else _rotated(rotation)
                 if rotation is None or rotation.call is None or source is None:
                     continue
-                if any(is_same(tensor, source) for tensor in one.inputs[:2]):
+                if any(is_same(tensor, source) for tensor in plain_product.inputs[:2]):
                     return [RotaryEmbedding(rotation.call, "rotary")]
     return []
 

@@ -24,5 +24,5 @@ def where_given(call: CallSite) -> Given:
 def _asked(test: Expr) -> str:
     """The name that a condition wants to be given; empty for other conditions."""
     operands = test.operands("is not")
-    found = operands[0].written if len(operands) == 2 and operands[1].is_literal and operands[1].literal is None else ""
-    return found or ""
+    name = operands[0].written if len(operands) == 2 and operands[1].is_literal and operands[1].literal is None else ""
+    return name or ""

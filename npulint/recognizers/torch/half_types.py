@@ -55,8 +55,8 @@ def half_by(value: Expr) -> Half:
         if len(assigned) == 1 and assigned[0].target == value.written:
             return half_by(assigned[0].value)
     call = value.call
-    found = _of_call(call) if call is not None else None
-    return found or _of_operation(value)
+    half = _of_call(call) if call is not None else None
+    return half or _of_operation(value)
 
 
 def _of_call(call: CallSite) -> Half | None:
@@ -82,8 +82,8 @@ def _of_module(call: CallSite) -> Half | None:
     owner = scope_named(call.context, kind) if ":" in kind else None
     forward = None if owner is None else owner.definition("forward")
     if forward is not None:
-        found = {half_by(expr) for expr in forward.returns}
-        return found.pop() if len(found) == 1 else "unknown"
+        halves = {half_by(expr) for expr in forward.returns}
+        return halves.pop() if len(halves) == 1 else "unknown"
     return "autocast" if kind in _LOWERED_MODULES else None
 
 
@@ -95,16 +95,16 @@ def _of_layers(made: CallSite) -> Half:
 
 
 def _of_operation(value: Expr) -> Half:
-    found = operation(value)
-    if found is None:
+    made = operation(value)
+    if made is None:
         return "unknown"
-    if found.op in ("matmul", *_LOWERED):
+    if made.op in ("matmul", *_LOWERED):
         return "autocast"
-    if found.op in _SAME and found.inputs:
-        return half_by(found.inputs[0])
-    if found.op not in _JOINT:
+    if made.op in _SAME and made.inputs:
+        return half_by(made.inputs[0])
+    if made.op not in _JOINT:
         return "unknown"
-    tensors = [half_by(expr) for expr in found.inputs if number(expr) is None]
+    tensors = [half_by(expr) for expr in made.inputs if number(expr) is None]
     kinds = set(tensors)
     return "unknown" if "unknown" in kinds or not kinds else "autocast" if "autocast" in kinds else "cast"
 

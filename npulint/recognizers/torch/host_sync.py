@@ -231,11 +231,13 @@ def _is_dropped(call: CallSite) -> bool:
         return False
     if any(return_record.block == block and return_record.line <= line for return_record in code.returns):
         return False
-    if any(one.parent == block and one.line == line for one in code.blocks):
+    if any(child.parent == block and child.line == line for child in code.blocks):
         return False
     start = (line, call.record.column)
-    around = (one for one in code.calls if (one.line, one.column) <= start <= (one.end_line, one.end_column))
-    return all(one is call.record for one in around)
+    around = (
+        record for record in code.calls if (record.line, record.column) <= start <= (record.end_line, record.end_column)
+    )
+    return all(record is call.record for record in around)
 
 
 @walker(depth=6, otherwise=bool)
@@ -259,13 +261,13 @@ def _tested(module: Scope) -> frozenset[int]:
 
 def _calls_in(test: Expr) -> list[int]:
     """The calls in an expression, including those in their arguments and receivers."""
-    found = []
+    indices = []
     for part in test.nested:
         call = part.call
         if call is not None:
             inner = (*call.args, call.receiver)
-            found += [call.index, *(index for value in inner if value is not None for index in _calls_in(value))]
-    return found
+            indices += [call.index, *(index for value in inner if value is not None for index in _calls_in(value))]
+    return indices
 
 
 # -- values that are moved ---------------------------------------------------------------------------

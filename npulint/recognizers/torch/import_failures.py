@@ -57,7 +57,9 @@ def _catches_imports(handler: Scope) -> bool:
 def _leaves(handler: Scope) -> bool:
     """Whether a handler surely ends the program: it raises or exits."""
     module = handler.module
-    raises = any(one.block == handler.block and one.kind == "raise" for one in module.code.exits)
+    raises = any(
+        exit_record.block == handler.block and exit_record.kind == "raise" for exit_record in module.code.exits
+    )
     return raises or any(module.code.calls[call].block == handler.block for call in module.calls_of(*_LEAVING))
 
 
@@ -68,7 +70,7 @@ def _only_reports(handler: Scope) -> bool:
     blocks = (
         *(assignment.block for assignment in code.assignments),
         *(import_record.block for import_record in code.imports),
-        *(one.block for one in code.exits),
+        *(exit_record.block for exit_record in code.exits),
     )
     if not inside.isdisjoint(blocks):
         return False
@@ -85,8 +87,8 @@ def _binds(tried: Scope) -> bool:
 def _inside(scope: Scope) -> set[int]:
     """The blocks within a block, itself included."""
     blocks = scope.module.blocks
-    found = {scope.block}
+    inside = {scope.block}
     for block in range(scope.block + 1, len(blocks)):
-        if blocks[block].parent in found:
-            found.add(block)
-    return found
+        if blocks[block].parent in inside:
+            inside.add(block)
+    return inside

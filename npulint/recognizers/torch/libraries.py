@@ -43,11 +43,11 @@ class LibraryImport(PlaceFact):
     def failure(self) -> Failure:
         """What follows where the import fails: the program stops, the failure is handled, or it passes unnoticed until
         the name is used."""
-        found = on_failure(self.scope)
+        outcome = on_failure(self.scope)
         tried = self.scope.block  # what stands in the same block is not reached
-        if found == "unnoticed" and all(tried in use.scope.module.ancestors(use.scope.block) for use in _uses(self)):
+        if outcome == "unnoticed" and all(tried in use.scope.module.ancestors(use.scope.block) for use in _uses(self)):
             return "handled"
-        return found
+        return outcome
 
     @attribute
     def runs(self) -> Flag:
@@ -127,15 +127,17 @@ def _library_imports(module: Scope) -> Iterator[LibraryImport]:
         if record.level or record.module.partition(".")[0] not in library_roots():
             continue
         name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
-        known = library(name)
-        if known is None or (known.name, record.line) in seen or _is_in_project(module, record, known.name):
+        recorded = library(name)
+        if recorded is None or (recorded.name, record.line) in seen or _is_in_project(module, record, recorded.name):
             continue
-        seen.add((known.name, record.line))
-        if known.works == "no" and stands_in_for(module.context, name):
+        seen.add((recorded.name, record.line))
+        if recorded.works == "no" and stands_in_for(module.context, name):
             continue
         span = Span.of(record)
         scope = module.at(record.block)
-        yield LibraryImport(scope, span, known.name, name, known.group, known.works, known.substitute, record)
+        yield LibraryImport(
+            scope, span, recorded.name, name, recorded.group, recorded.works, recorded.substitute, record
+        )
 
 
 def _is_in_project(module: Scope, record: Import, library: str) -> bool:
@@ -143,10 +145,10 @@ def _is_in_project(module: Scope, record: Import, library: str) -> bool:
     copy."""
     context, root = module.context, library.partition(".")[0]
     key = ("library in project", module.module.folder, root)
-    found = context.memoize(key, lambda: context.project.find(root, module.module))
-    if found is not None and _is_submodule(module, found.path):
+    package = context.memoize(key, lambda: context.project.find(root, module.module))
+    if package is not None and _is_submodule(module, package.path):
         return False
-    return bool(context.project.imported(module.module, record)) or (root != "torch" and found is not None)
+    return bool(context.project.imported(module.module, record)) or (root != "torch" and package is not None)
 
 
 def _is_submodule(module: Scope, path: str) -> bool:

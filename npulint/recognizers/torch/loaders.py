@@ -63,47 +63,47 @@ class LoaderArguments:
     def _spread(self) -> tuple[dict[str, list[Expr]], bool]:
         """The keyword arguments in ``**options``, and whether all of them are known."""
         table: dict[str, list[Expr]] = {}
-        whole = True
+        is_complete = True
         for key, value in self.call.record.keywords:
             if key == "**":
-                found = _entries(self.call.expr(value))
-                whole = whole and found is not None
-                for name, inner in found or ():
+                entries = _entries(self.call.expr(value))
+                is_complete = is_complete and entries is not None
+                for name, inner in entries or ():
                     table.setdefault(name, []).append(inner)
-        return table, whole
+        return table, is_complete
 
 
 @walker(depth=12, otherwise=lambda: None)
 def _entries(value: Expr) -> list[tuple[str, Expr]] | None:
     """The keys and values of a mapping that is unpacked into a call; None if some may be unknown."""
-    found: list[tuple[str, Expr]] = []
+    entries: list[tuple[str, Expr]] = []
     displays, made = value.displays, value.sites
     for display in displays:
         if not display.is_dict or any(key is None or not key.is_literal for key, _ in display.entries):
             return None
-        found += [(str(key.literal), inner) for key, inner in display.entries if key is not None]
+        entries += [(str(key.literal), inner) for key, inner in display.entries if key is not None]
     for call in made:
         if call.name != "dict" or call.args or call.has_keyword("**"):
             return None
-        found += call.keywords.items()
+        entries += call.keywords.items()
     added = _added(value) if displays or made else None
-    return None if added is None else found + added
+    return None if added is None else entries + added
 
 
 def _added(mapping: Expr) -> list[tuple[str, Expr]] | None:
     """What is added to a mapping after its creation: ``kw["a"] = 1``, ``kw.update(…)``; None if some may be unknown."""
-    found = [(key, assignment.value) for key, assignment in item_assignments(mapping)]
-    if any(key == "*" for key, _ in found):
+    added = [(key, assignment.value) for key, assignment in item_assignments(mapping)]
+    if any(key == "*" for key, _ in added):
         return None
     for call in mapping.scope.calls_named("update") if mapping.written else ():
         if call.written == f"{mapping.written}.update":
-            found += call.keywords.items()
+            added += call.keywords.items()
             for argument in call.args:
                 more = _entries(argument)
                 if more is None:
                     return None
-                found += more
-    return found
+                added += more
+    return added
 
 
 LOADER = "torch.utils.data.DataLoader"

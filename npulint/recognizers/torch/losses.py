@@ -31,14 +31,14 @@ class AddedLoss(AssignmentFact):
 @recognizes_in_modules
 def added_losses(module: Scope) -> list[AddedLoss]:
     """The additions of losses with their graphs."""
-    found = []
+    additions = []
     for function in dict.fromkeys(call.scope.routine for call in backward_calls(module)):
         losses = losses_of(function)
         for local_assignment in function.local_assignments:
             plain = local_assignment.target.isidentifier() and local_assignment.target not in losses
             if plain and local_assignment.value.operator == "+=" and _adds_loss(local_assignment, losses):
-                found.append(AddedLoss(local_assignment, "append_graph"))
-    return found
+                additions.append(AddedLoss(local_assignment, "append_graph"))
+    return additions
 
 
 def _adds_loss(addition: AssignmentSite, losses: frozenset[str]) -> bool:
@@ -69,12 +69,12 @@ def _loss_names(value: Expr) -> set[str]:
     """``loss``, also for ``scaler.scale(loss)`` and for the `scaled_loss` of ``with amp.scale_loss(loss, …)``."""
     if value.call is not None:
         return _first_names(value.call)
-    found = {value.written} if value.written else set()
+    names = {value.written} if value.written else set()
     for assignment in value.assignments:
         made = assignment.value.call if assignment.scope.module is value.module else None
         if made is not None and made.last in ("scale_loss", "scale"):
-            found |= _first_names(made)
-    return found
+            names |= _first_names(made)
+    return names
 
 
 def _first_names(call: CallSite) -> set[str]:

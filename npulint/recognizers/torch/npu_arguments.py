@@ -43,26 +43,29 @@ class WrongArguments(CallFact):
 def wrong_arguments(call: CallSite) -> list[WrongArguments]:
     """The calls of recorded operators that raise TypeError."""
     operator = call.name.rpartition(".")[2]
-    known = signature(operator)
-    if known is None:
+    expected = signature(operator)
+    if expected is None:
         return []
-    fact = WrongArguments(call, operator, known)
+    fact = WrongArguments(call, operator, expected)
     return [fact] if fact.unknown or fact.missing or fact.surplus else []
 
 
-def _missing(call: CallSite, known: Signature) -> str:
+def _missing(call: CallSite, expected: Signature) -> str:
     if call.starred:
         return ""
-    given = {*known.positional[: len(call.args)], *call.keywords, *(name for name, _ in call.spread)}
+    given = {*expected.positional[: len(call.args)], *call.keywords, *(name for name, _ in call.spread)}
     if "input" in given:
         given.add("self")
-    return next((one for one in (*known.positional, *known.keywords) if one in known.needed and one not in given), "")
+    return next(
+        (name for name in (*expected.positional, *expected.keywords) if name in expected.needed and name not in given),
+        "",
+    )
 
 
-def _surplus(call: CallSite, known: Signature) -> str:
-    if call.starred or len(call.args) <= len(known.positional):
+def _surplus(call: CallSite, expected: Signature) -> str:
+    if call.starred or len(call.args) <= len(expected.positional):
         return ""
-    return known.keywords[0] if known.keywords else "*"
+    return expected.keywords[0] if expected.keywords else "*"
 
 
 __all__ = ["WrongArguments", "wrong_arguments"]

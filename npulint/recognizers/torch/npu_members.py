@@ -68,5 +68,5 @@ class RetiredOperator(CallFact):
 @recognizes(matching=lambda name: name.startswith(_ROOTS) and "()" not in name)
 def retired_operators(call: CallSite) -> list[RetiredOperator]:
     """The calls of operators that are recorded as retired."""
-    known = retired_op(call.name.rpartition(".")[2])
-    return [] if known is None else [RetiredOperator(call, call.name, known.status, known.substitute)]
+    retired = retired_op(call.name.rpartition(".")[2])
+    return [] if retired is None else [RetiredOperator(call, call.name, retired.status, retired.substitute)]

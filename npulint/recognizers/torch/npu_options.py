@@ -72,7 +72,7 @@ class NpuOption(CodeFact):
         if allowed is None:
             return "yes" if self.name in _OPTIONS else "unknown"
         is_known = self.value.exact and self.value.values
-        return flag(all(str(one) in allowed for one in self.value.values) if is_known else None)
+        return flag(all(str(possible) in allowed for possible in self.value.values) if is_known else None)
 
     @attribute
     def allowed(self) -> str:

@@ -165,32 +165,32 @@ def trace(value: Expr, passes: dict[str, str], goal: frozenset[str]) -> Trace | 
         if not stack:
             return None
         at, passed, names = stack.pop()
-        found = operation(at)
-        if found is None:
+        made = operation(at)
+        if made is None:
             if at.written:
                 before = assigned_before(at.written, at)
                 stack += [(expr, passed, (*names, at.written)) for expr in reversed(before)]
             continue
-        if found.op in goal:
-            return Trace(found, at, passed, names)
-        which = passes.get(found.op)
+        if made.op in goal:
+            return Trace(made, at, passed, names)
+        which = passes.get(made.op)
         if which is not None:
-            inputs = found.inputs[:1] if which == "first" else found.inputs[which == "tail" :]
-            stack += [(expr, (*passed, found.op), names) for expr in reversed(inputs)]
+            inputs = made.inputs[:1] if which == "first" else made.inputs[which == "tail" :]
+            stack += [(expr, (*passed, made.op), names) for expr in reversed(inputs)]
     return None
 
 
 def origin(value: Expr, through: frozenset[str] = CASTS) -> Expr:
     """The name or operation behind a value, skipping the operations `through`."""
     for _ in range(_HOPS):
-        found = operation(value)
-        if found is None:
+        made = operation(value)
+        if made is None:
             exprs = assigned_before(value.written, value) if value.written else []
             if len(exprs) != 1 or (operation(exprs[0]) is None and not exprs[0].written):
                 return value
             value = exprs[0]
-        elif found.op in through and found.inputs:
-            value = found.inputs[0]
+        elif made.op in through and made.inputs:
+            value = made.inputs[0]
         else:
             return value
     return value
@@ -229,9 +229,9 @@ def operations(function: Scope, op: str) -> Iterator[tuple[Operation, Expr]]:
             if made is not None and made.op == op:
                 yield made, part
     for call in function.calls:
-        found = call_operation(call)
-        if found.op == op:
-            yield found, call.result
+        called = call_operation(call)
+        if called.op == op:
+            yield called, call.result
 
 
 def operations_of_calls(function: Scope) -> Iterator[Operation]:

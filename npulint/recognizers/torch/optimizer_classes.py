@@ -112,10 +112,10 @@ def is_spelt_right(name: str) -> bool:
 
 def common_family(constructors: list[CallSite]) -> Families:
     """The family of several constructors, ``mixed``, or ``unknown``."""
-    found = {family(call.context, call.name) for call in constructors}
-    if not found or None in found:
+    families = {family(call.context, call.name) for call in constructors}
+    if not families or None in families:
         return "unknown"
-    return found.pop() or "unknown" if len(found) == 1 else "mixed"
+    return families.pop() or "unknown" if len(families) == 1 else "mixed"
 
 
 class OptimizerFact(CodeFact):
@@ -170,8 +170,8 @@ class NamedOptimizer(PlaceFact, OptimizerFact):
 @recognizes_in_modules
 def named_optimizers(module: Scope) -> list[NamedOptimizer]:
     """The optimizer classes that are only named, unless the code also calls them by that name."""
-    found = _named(module)
-    if not found:
+    uses = _named(module)
+    if not uses:
         return []
     handed = _handed_on(module)
     assigned = {written for assignment in module.assignments if (written := assignment.value.written)}
@@ -180,7 +180,7 @@ def named_optimizers(module: Scope) -> list[NamedOptimizer]:
     lines = {(call.name, call.line) for call in calls}
     return [
         NamedOptimizer(module.at(record.block), Span.of(record), name)
-        for name, record in found
+        for name, record in uses
         if (name, record.line) not in lines
         and (record.name in handed or (record.name in assigned and name not in renamed))
     ]
@@ -188,13 +188,13 @@ def named_optimizers(module: Scope) -> list[NamedOptimizer]:
 
 def _named(module: Scope) -> list[tuple[str, NameUse]]:
     """The names in a module that refer to optimizer classes, with their canonical names."""
-    found = []
+    uses = []
     for record in module.module.code.name_uses:
         if last_of(record.name) in TABLED or "." not in record.name:
             name = module.used(record).name
             if last_of(name) in TABLED and "()" not in name and family(module.context, name) is not None:
-                found.append((name, record))
-    return found
+                uses.append((name, record))
+    return uses
 
 
 def _called_by_other_names(calls: list[CallSite]) -> set[str]:

@@ -60,10 +60,10 @@ class OptimizerCall(CallFact, OptimizerFact):
     @attribute
     def extra(self) -> str:
         """The keywords that the fused class does not accept; for a stock optimizer those that change the result."""
-        known = PARAMETERS[self.fused].split() if self.fused in PARAMETERS else None
-        keywords = self.call.keywords.items() if known is not None else ()
+        accepted = PARAMETERS[self.fused].split() if self.fused in PARAMETERS else None
+        keywords = self.call.keywords.items() if accepted is not None else ()
         own = self.family in ("npu", "apex_npu")
-        unknown = ((key, value) for key, value in keywords if key != "**" and key not in (known or ()))
+        unknown = ((key, value) for key, value in keywords if key != "**" and key not in (accepted or ()))
         return ", ".join(key for key, value in unknown if own or not _may_be_dropped(key, value))
 
     @attribute
@@ -136,8 +136,12 @@ def _passed_to_amp(context: Context) -> set[CallSite | None]:
         value = call.argument("optimizers", 1)
         if value is not None:
             made = makers(value)
-            calls.update(one for one in made if not (one.module is call.module and exclusive(one.scope, call.scope)))
-            if not any(family(context, one.name) for one in made):
+            calls.update(
+                constructor
+                for constructor in made
+                if not (constructor.module is call.module and exclusive(constructor.scope, call.scope))
+            )
+            if not any(family(context, constructor.name) for constructor in made):
                 calls.add(None)
     return calls
 

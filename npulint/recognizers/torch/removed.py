@@ -67,7 +67,9 @@ def imported(module: Scope) -> Iterator[RemovedInterface]:
         if record.level or not record.module.startswith("torch."):
             continue
         member = f"{record.module}.{record.name}"
-        name = next((one for one in (record.module, member) if one in table and one != "torch.fft"), "")
+        name = next(
+            (candidate for candidate in (record.module, member) if candidate in table and candidate != "torch.fft"), ""
+        )
         if name and not _is_tried(module.at(record.block)):
             yield RemovedInterface(module.at(record.block), Span.of(record), name, table[name])
 

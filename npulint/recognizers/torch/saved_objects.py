@@ -45,8 +45,8 @@ class LoadedCheckpoint(CallFact):
         project itself saves, at the same path or under the keys that are read, and a model by its use."""
         if _is_used_as_module(self.call):
             return "model"
-        found = (_refused(value) for value in _saved_values(self.call))
-        return next((one for one in found if one != "none"), "none")
+        refusals = (_refused(value) for value in _saved_values(self.call))
+        return next((refusal for refusal in refusals if refusal != "none"), "none")
 
 
 @recognizes("torch.load")
@@ -110,10 +110,10 @@ def _read_keys(load: CallSite) -> frozenset[str]:
     """The keys that are read from the result of a call."""
     names = _names(load)
     pairs = (operation.subscript for operation in operations(load.scope, "[]"))
-    found = {key.text for holder, key in filter(None, pairs) if holder.written in names or holder.call is load}
+    keys = {key.text for holder, key in filter(None, pairs) if holder.written in names or holder.call is load}
     reads = load.scope.calls_named("get", "pop")
-    found |= {read.args[0].text for read in reads if read.args and read.written.rpartition(".")[0] in names}
-    return frozenset(found - {""})
+    keys |= {read.args[0].text for read in reads if read.args and read.written.rpartition(".")[0] in names}
+    return frozenset(keys - {""})
 
 
 # -- what is saved -----------------------------------------------------------------------------------
@@ -145,8 +145,8 @@ def _saved_values(load: CallSite) -> Iterator[Expr]:
 
 def _paths(value: Expr | None) -> frozenset[str]:
     """The paths that an expression may be."""
-    known = () if value is None or not value.known.exact else value.known.values
-    return frozenset(one for one in known if isinstance(one, str) and one)
+    values = () if value is None or not value.known.exact else value.known.values
+    return frozenset(path for path in values if isinstance(path, str) and path)
 
 
 def _refused(value: Expr) -> Refused:

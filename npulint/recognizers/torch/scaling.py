@@ -46,7 +46,9 @@ def part_of(call: CallSite) -> Part:
     """Whether a call of a scaler runs for every batch although its ``step`` runs every few batches, or as often as the
     step, or there is no accumulation."""
     scaler = _written(call)
-    steps = [one for one in call.scope.routine.calls if one.last == "step" and one.args and _written(one) == scaler]
+    steps = [
+        step for step in call.scope.routine.calls if step.last == "step" and step.args and _written(step) == scaler
+    ]
     if not scaler or not steps or call.scope.loop is None:
         return "no"
     limits = [gate for step in steps for gate in gates(step.scope)[-1:]]

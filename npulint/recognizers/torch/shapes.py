@@ -39,17 +39,17 @@ def _used(context: Context) -> frozenset[str]:
 
 def _used_in(module: Module) -> set[str]:
     code = module.code
-    found = {module.callee_name(index) for index in range(len(code.calls))}
+    names = {module.callee_name(index) for index in range(len(code.calls))}
     for call in code.calls:
         if isinstance(call.callee, Ref):
-            found.update(call.callee.name.split("."))
+            names.update(call.callee.name.split("."))
     for written, block in {(record.name, record.block) for record in code.name_uses}:
         owner = module.class_of(block)
         own = module.blocks[owner].name.rpartition(".")[2] if owner >= 0 else ""  # super(Net, self) is no use of Net
-        found.update([part for part in written.split(".") if part != own])
-    bases = (base for one in module.blocks if one.kind == "class" for base in one.bases)
-    found.update(base.name.rpartition(".")[2] for base in bases if isinstance(base, Ref))
-    return found
+        names.update([part for part in written.split(".") if part != own])
+    bases = (base for block in module.blocks if block.kind == "class" for base in block.bases)
+    names.update(base.name.rpartition(".")[2] for base in bases if isinstance(base, Ref))
+    return names
 
 
 @once

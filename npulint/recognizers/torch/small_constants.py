@@ -33,15 +33,15 @@ class _Guard:
     @attribute
     def constant(self) -> str:
         """The constant that float16 rounds to zero; none if it is large enough, or no guard."""
-        found = _guard(self._guarded)
-        return "none" if found is None else f"{found[0]:g}"
+        guard = _guard(self._guarded)
+        return "none" if guard is None else f"{guard[0]:g}"
 
     @attribute
     def half(self) -> Half:
         """What makes the tensor that it guards float16: a cast, or the operators that autocast lowers; unknown if that
         is not certain."""
-        found = _guard(self._guarded)
-        return "unknown" if found is None else half_by(found[1])
+        guard = _guard(self._guarded)
+        return "unknown" if guard is None else half_by(guard[1])
 
 
 @fact_kind("small_constant")
@@ -61,10 +61,10 @@ class GuardedQuotient(_Guard, PlaceFact):
 @recognizes(matching=lambda name: name.rpartition(".")[2] in _FUNCTIONS and not name.startswith(_OTHERS))
 def guarded_functions(call: CallSite) -> list[GuardedFunction]:
     """Logarithms and roots of what is computed."""
-    found = call_operation(call)
-    if not found.inputs or found.inputs[0].is_literal:
+    made = call_operation(call)
+    if not made.inputs or made.inputs[0].is_literal:
         return []
-    return [GuardedFunction(call, found.op, found.inputs[0])]
+    return [GuardedFunction(call, made.op, made.inputs[0])]
 
 
 @recognizes_in_modules
@@ -90,19 +90,19 @@ def _guard(value: Expr) -> tuple[float, Expr] | None:
     if value.written:
         assigned = value.assignments
         return _guard(assigned[0].value) if len(assigned) == 1 and assigned[0].target == value.written else None
-    found = operation(value)
-    if found is None or not found.inputs:
+    made = operation(value)
+    if made is None or not made.inputs:
         return None
-    if found.op == "add" and len(found.inputs) == 2:
-        left, right = found.inputs
+    if made.op == "add" and len(made.inputs) == 2:
+        left, right = made.inputs
         return _pair(right, left) or _pair(left, right)
-    return _bounded(found)
+    return _bounded(made)
 
 
-def _bounded(found: Operation) -> tuple[float, Expr] | None:
-    name, position = _BOUNDS.get(found.op, ("", 0))
-    bound = found.argument(name, position) if name else None
-    return None if bound is None else _pair(bound, found.inputs[0])
+def _bounded(made: Operation) -> tuple[float, Expr] | None:
+    name, position = _BOUNDS.get(made.op, ("", 0))
+    bound = made.argument(name, position) if name else None
+    return None if bound is None else _pair(bound, made.inputs[0])
 
 
 def _pair(constant: Expr, tensor: Expr) -> tuple[float, Expr] | None:

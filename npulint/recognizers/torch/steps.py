@@ -26,8 +26,8 @@ def optimizer_wrapper(context: Context) -> str | None:
     ``step`` and without ``param_groups``, for which a gradient scaler asks an optimizer; empty if there is none, None
     if there are several."""
     steps = (call for module in module_scopes(context) for call in module.calls_named("step"))
-    found = [f"{call.path}:{call.span.line}:{call.span.column}" for call in steps if _is_of_wrapper(call)]
-    return None if len(found) > 1 else "".join(found)
+    places = [f"{call.path}:{call.span.line}:{call.span.column}" for call in steps if _is_of_wrapper(call)]
+    return None if len(places) > 1 else "".join(places)
 
 
 def _is_of_wrapper(call: CallSite) -> bool:
@@ -59,23 +59,23 @@ _DEPTH = 4  # functions that call each other
 def calls_elsewhere(routine: Scope) -> str | None:
     """The places (``path:line:column``, one a line) of the calls of a function and of its callers in turn that stand in
     other files than the function that they call; None if they are not all known."""
-    found: list[str] = []
+    places: list[str] = []
     waiting = [(routine, 0)]
     seen = {(routine.path, routine.block)}
     while waiting:
         function, depth = waiting.pop()
         if function.kind != "function":
             continue
-        if depth == _DEPTH or len(found) > _MOST or not knows_callers(function):
+        if depth == _DEPTH or len(places) > _MOST or not knows_callers(function):
             return None
         for call in function.callers:
             if call.path != function.module.path:
-                found.append(f"{call.path}:{call.span.line}:{call.span.column}")
+                places.append(f"{call.path}:{call.span.line}:{call.span.column}")
             around = call.scope.routine
             if (around.path, around.block) not in seen:
                 seen.add((around.path, around.block))
                 waiting.append((around, depth + 1))
-    return "\n".join(sorted(set(found)))
+    return "\n".join(sorted(set(places)))
 
 
 _TRAINER = lazy_compile(

@@ -42,9 +42,9 @@ def _configures(name: str) -> bool:
 @recognizes(matching=_configures)
 def training_arguments(call: CallSite) -> Iterator[Fact]:
     """The arguments of a call that mean something on the NPU."""
-    known = configuring_call(call.name)
-    if known is not None:
-        yield from _facts(call.scope, [*_passed(call, known)], known.prefix)
+    configuring = configuring_call(call.name)
+    if configuring is not None:
+        yield from _facts(call.scope, [*_passed(call, configuring)], configuring.prefix)
 
 
 @recognizes_in_modules
@@ -54,9 +54,9 @@ def default_arguments(module: Scope) -> Iterator[Fact]:
     for block in range(1, len(module.module.blocks)):
         scope = module.module.blocks[block].kind == "class" and module.at(block)
         for base in scope.bases if scope else ():
-            known = configuring_call(base.name)
-            if scope and known is not None:
-                yield from _facts(scope, [*_defaults(scope, known)], known.prefix)
+            configuring = configuring_call(base.name)
+            if scope and configuring is not None:
+                yield from _facts(scope, [*_defaults(scope, configuring)], configuring.prefix)
                 break
 
 
@@ -67,34 +67,34 @@ def _facts(scope: Scope, settings: list[Setting], prefix: str) -> Iterator[Fact]
             yield WrittenArgument(scope, setting.span, rule, setting)
 
 
-def _passed(call: CallSite, known: ConfiguringCall) -> Iterator[Setting]:
+def _passed(call: CallSite, configuring: ConfiguringCall) -> Iterator[Setting]:
     """The keyword arguments of a call, those that are dicts by their entries. Of some calls only the entries of one
     argument are meant: ``deepspeed.initialize(config={"fp16": {"enabled": True}})``."""
     spans = dict(zip([key for key, _ in call.record.keywords], _spans(call), strict=True))
     pairs = [(name, value) for name, value in call.keywords.items() if name != "**"]
-    only = known.prefix.strip("{}").split("|") if known.prefix.startswith("{") else []
+    only = configuring.prefix.strip("{}").split("|") if configuring.prefix.startswith("{") else []
     for name, value in [*pairs, *call.spread][:_MOST]:
         span = spans.get(name) or call.span
-        prefix = "" if only else f"{known.prefix}{name}."
+        prefix = "" if only else f"{configuring.prefix}{name}."
         if not only:
-            yield from _setting(known.framework, known.prefix + name, value, span)
+            yield from _setting(configuring.framework, configuring.prefix + name, value, span)
         if not only or name in only:
             for inner, leaf, place, sure in _nested(value, prefix, span, call.scope.module.path):
-                yield from _setting(known.framework, inner, leaf, place, sure)
+                yield from _setting(configuring.framework, inner, leaf, place, sure)
 
 
 def _spans(call: CallSite) -> list[Span]:
     """The place of each keyword argument; that of the call where they are not recorded."""
     recorded = call.record.keyword_spans
-    return [Span(*one) for one in recorded] if recorded else [call.span] * len(call.record.keywords)
+    return [Span(*bounds) for bounds in recorded] if recorded else [call.span] * len(call.record.keywords)
 
 
 def _nested(value: Expr, prefix: str, span: Span, path: str, depth: int = 0) -> Iterator[tuple[str, Expr, Span, bool]]:
     """The leaves of a dict: dotted keys, values, places in the file `path`, and whether it is no other dict."""
-    displays = [one for one in (value.displays if depth < _DEEP else ()) if one.is_dict]
+    displays = [display for display in (value.displays if depth < _DEEP else ()) if display.is_dict]
     for display in displays:
         recorded = display.value.places if isinstance(display.value, Table) and display.module.path == path else ()
-        places = [Span(*one) for one in recorded] or [span] * len(display.entries)
+        places = [Span(*bounds) for bounds in recorded] or [span] * len(display.entries)
         for (key, inner), place in zip(display.entries, places, strict=True):
             if key is not None and key.text:
                 name, sure = f"{prefix}{key.text}", len(displays) == 1
@@ -105,14 +105,14 @@ def _nested(value: Expr, prefix: str, span: Span, path: str, depth: int = 0) -> 
                     yield name, inner, place, sure
 
 
-def _defaults(scope: Scope, known: ConfiguringCall) -> Iterator[Setting]:
+def _defaults(scope: Scope, configuring: ConfiguringCall) -> Iterator[Setting]:
     """The fields of a dataclass with their defaults."""
     module = scope.module
-    fields = (one for one in module.code.assignments if one.block == scope.block)
+    fields = (record for record in module.code.assignments if record.block == scope.block)
     for assignment in (assignment_at(scope.context, module, record) for record in fields):
         value = _default(assignment)
         if value is not None:
-            yield from _setting(known.framework, known.prefix + assignment.target, value, assignment.span)
+            yield from _setting(configuring.framework, configuring.prefix + assignment.target, value, assignment.span)
 
 
 def _default(field: AssignmentSite) -> Expr | None:
@@ -127,9 +127,11 @@ def _setting(framework: str, name: str, value: Expr, span: Span, sure: bool = Tr
     if not value.is_literal and not is_known(framework, name):
         return  # what it is does not matter, and to find it out takes time
     values = value.known
-    for one in values.values:
-        if one is not None or values.exact:
-            text = one.rpartition(".")[2] if isinstance(one, str) and one.startswith("torch.") else one
+    for possible in values.values:
+        if possible is not None or values.exact:
+            text = (
+                possible.rpartition(".")[2] if isinstance(possible, str) and possible.startswith("torch.") else possible
+            )
             yield Setting(framework, name, text, "", span, "code", guarded=not sure or len(values.values) > 1)
 
 

@@ -40,9 +40,9 @@ class TritonLaunch(msgspec.Struct, frozen=True, eq=False):
         """The integers that it passes, by parameter."""
         names = self.kernel.parameters
         given = dict(zip(names, self.call.args, strict=False)) | self.call.keywords | dict(self.call.spread)
-        found = {name: number(value, {}) for name, value in self.kernel.defaults if name not in given}
-        found |= {name: number(value, {}) for name, value in given.items()}
-        return {name: size for name, size in found.items() if size is not None}
+        numbers = {name: number(value, {}) for name, value in self.kernel.defaults if name not in given}
+        numbers |= {name: number(value, {}) for name, value in given.items()}
+        return {name: size for name, size in numbers.items() if size is not None}
 
 
 class TritonConfig(msgspec.Struct, frozen=True, eq=False):
@@ -59,11 +59,11 @@ def triton_name(name: str) -> str:
     'triton.language.load'
     """
     for home, real in _HOMES:
-        _, found, rest = name.partition(home)
-        if found:
+        _, separator, rest = name.partition(home)
+        if separator:
             return real + rest
-    _, found, rest = name.partition("triton_utils.triton.")
-    return f"triton.{rest}" if found else name
+    _, separator, rest = name.partition("triton_utils.triton.")
+    return f"triton.{rest}" if separator else name
 
 
 def is_kernel(function: Scope) -> bool:
@@ -174,16 +174,16 @@ def _of_call(value: Expr, sizes: Sizes) -> int | None:
     if call is None:
         return None
     name, given = triton_name(call.name), [number(argument, sizes) for argument in call.args]
-    known = [one for one in given if one is not None]
-    if len(known) != len(given) or not known or call.keywords:
+    numbers = [argument for argument in given if argument is not None]
+    if len(numbers) != len(given) or not numbers or call.keywords:
         return None
-    if name in _CEILING and len(known) == 2 and known[1] > 0:
-        return -(-known[0] // known[1])
-    if name in _POWER and known[0] > 0:
-        return 1 << (known[0] - 1).bit_length()
+    if name in _CEILING and len(numbers) == 2 and numbers[1] > 0:
+        return -(-numbers[0] // numbers[1])
+    if name in _POWER and numbers[0] > 0:
+        return 1 << (numbers[0] - 1).bit_length()
     if call.written in ("min", "max"):
-        return (min if call.written == "min" else max)(known)
-    return known[0] if name in _SAME or call.written == "int" else None
+        return (min if call.written == "min" else max)(numbers)
+    return numbers[0] if name in _SAME or call.written == "int" else None
 
 
 def in_grid(sizes: Sizes) -> Sizes:

@@ -66,14 +66,14 @@ def triton_kernels(module: Scope) -> Iterator[PlaceFact]:
 
 def _always(scope: Scope) -> bool:
     """Whether a block of a kernel runs in all its variants: a compile-time parameter may switch branches off."""
-    inner = itertools.takewhile(lambda one: one.kind != "function", scope.ancestors)
-    return all(one.kind not in ("if", "else") for one in inner)
+    inner = itertools.takewhile(lambda ancestor: ancestor.kind != "function", scope.ancestors)
+    return all(ancestor.kind not in ("if", "else") for ancestor in inner)
 
 
 def _is_ptx(call: CallSite) -> bool:
     text = call.argument("asm", 0) if member(call) == "inline_asm_elementwise" else None
-    found = None if text is None else text.single
-    return isinstance(found, str) and _PTX.search(found) is not None
+    assembly = None if text is None else text.single
+    return isinstance(assembly, str) and _PTX.search(assembly) is not None
 
 
 def _types(kernel: Scope) -> Iterator[TritonType]:
@@ -85,7 +85,7 @@ def _types(kernel: Scope) -> Iterator[TritonType]:
         if _always(local_assignment.scope)
     ]
     places += [(call.result, call.span) for call in kernel.calls if _always(call.scope)]
-    for value, span in sorted(places, key=lambda one: one[1].line):
+    for value, span in sorted(places, key=lambda place: place[1].line):
         for part in value.nested:
             operation = _operation(part)
             kinds = _types_of(part) if lacks(operation) else frozenset()
@@ -126,8 +126,8 @@ def _type(value: Expr) -> str:
         kind = "" if made is None else triton_name(made.name)
         return kind.removeprefix(LANGUAGE) if kind.startswith(LANGUAGE) else ""
     if value.written:
-        found = {_type(assignment.value) for assignment in value.assignments} if value.passed_to is None else set()
-        return found.pop() if len(found) == 1 else ""
+        types = {_type(assignment.value) for assignment in value.assignments} if value.passed_to is None else set()
+        return types.pop() if len(types) == 1 else ""
     if value.operator in _KEEPING:
         kinds = {kind for operand in value.operands() if (kind := _type(operand))}
         return kinds.pop() if len(kinds) == 1 else ""

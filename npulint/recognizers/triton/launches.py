@@ -43,17 +43,17 @@ class TritonLaunchFact(CallFact):
 @recognizes_in_modules
 def triton_launches(module: Scope) -> list[TritonLaunchFact]:
     """The launches in one module."""
-    found = [launch for launch in launches(module.context) if launch.call.path == module.path]
-    found = [triton_launch for triton_launch in found if not has_version_for_npu(triton_launch.kernel.at(0))]
+    own = [launch for launch in launches(module.context) if launch.call.path == module.path]
+    own = [triton_launch for triton_launch in own if not has_version_for_npu(triton_launch.kernel.at(0))]
     return [
-        TritonLaunchFact(triton_launch.call, triton_launch.kernel.last_name, triton_launch) for triton_launch in found
+        TritonLaunchFact(triton_launch.call, triton_launch.kernel.last_name, triton_launch) for triton_launch in own
     ]
 
 
 def _programs(launch: TritonLaunch) -> int:
     tuned = configurations(launch.kernel)
-    known = [launch.sizes] if not tuned else [{**launch.sizes, **triton_config.sizes} for triton_config in tuned]
-    return min(_of_grid(launch.grid, {} if tuned is None else in_grid(sizes)) for sizes in known)
+    variants = [launch.sizes] if not tuned else [{**launch.sizes, **triton_config.sizes} for triton_config in tuned]
+    return min(_of_grid(launch.grid, {} if tuned is None else in_grid(sizes)) for sizes in variants)
 
 
 def _of_grid(grid: Expr, sizes: Sizes) -> int:
@@ -64,6 +64,6 @@ def _of_grid(grid: Expr, sizes: Sizes) -> int:
         return _of_grid(returned[0], sizes) if len(returned) == 1 else 0
     shapes = grid.displays
     if len(shapes) == 1 and shapes[0].is_display:
-        known = [size for item in shapes[0].items if (size := number(item, sizes)) is not None]
-        return prod(known) if known and min(known) > 0 else 0
+        dimensions = [size for item in shapes[0].items if (size := number(item, sizes)) is not None]
+        return prod(dimensions) if dimensions and min(dimensions) > 0 else 0
     return number(grid, sizes) or 0 if grid.operator != "[]" and not shapes else 0

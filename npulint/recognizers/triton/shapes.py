@@ -60,9 +60,9 @@ def tile(value: Expr, tiles: Tiles, sizes: Sizes) -> Tile | None:
     if value.operator == "[]":
         return _of_subscript(value, tiles, sizes)
     if value.operator in _ARITHMETIC:
-        found = _broadcast([tile(operand, tiles, sizes) for operand in value.operands()])
+        broadcast = _broadcast([tile(operand, tiles, sizes) for operand in value.operands()])
         halves = any(isinstance(operand.literal, float) for operand in value.operands()) or value.operator == "/"
-        return _at_least(found, _HALF) if halves else found
+        return _at_least(broadcast, _HALF) if halves else broadcast
     return None
 
 
@@ -94,8 +94,8 @@ def _of_call(call: CallSite, tiles: Tiles, sizes: Sizes) -> Tile | None:
         return special(call, tiles, sizes)
     if last in _ELEMENTWISE:
         given = [tile(argument, tiles, sizes) for argument in call.args[last == "where" :]]
-        found = _broadcast(given)
-        return _at_least(found, _HALF) if last in _MATH else found
+        broadcast = _broadcast(given)
+        return _at_least(broadcast, _HALF) if last in _MATH else broadcast
     return None
 
 
@@ -138,8 +138,8 @@ def _block_pointer(call: CallSite, tiles: Tiles, sizes: Sizes) -> Tile | None:
 
 def _loaded(call: CallSite, tiles: Tiles, sizes: Sizes) -> Tile | None:
     pointers = call.argument("pointer", 0)
-    found = None if pointers is None else tile(pointers, tiles, sizes)
-    return None if found is None else Tile(found.shape)
+    of_pointers = None if pointers is None else tile(pointers, tiles, sizes)
+    return None if of_pointers is None else Tile(of_pointers.shape)
 
 
 def _product(call: CallSite, tiles: Tiles, sizes: Sizes) -> Tile | None:
@@ -180,9 +180,9 @@ def _shape(value: Expr | None, sizes: Sizes) -> tuple[int, ...] | None:
     shown = [] if value is None else value.displays
     if len(shown) != 1 or not shown[0].items:
         return None
-    found = [number(item, sizes) for item in shown[0].items]
-    known = [one for one in found if one is not None and one > 0]
-    return tuple(known) if len(known) == len(found) else None
+    numbers = [number(item, sizes) for item in shown[0].items]
+    lengths = [number for number in numbers if number is not None and number > 0]
+    return tuple(lengths) if len(lengths) == len(numbers) else None
 
 
 def _of_subscript(value: Expr, tiles: Tiles, sizes: Sizes) -> Tile | None:
@@ -204,16 +204,16 @@ def _of_subscript(value: Expr, tiles: Tiles, sizes: Sizes) -> Tile | None:
 
 def _broadcast(tiles: list[Tile | None]) -> Tile | None:
     """What arithmetic of some tiles and scalars gives; None without a tile, or for tiles that do not fit together."""
-    held = [one for one in tiles if one is not None]
+    held = [tile for tile in tiles if tile is not None]
     if not held:
         return None
-    rank = max(len(one.shape) for one in held)
-    padded = [(1,) * (rank - len(one.shape)) + one.shape for one in held]
+    rank = max(len(tile.shape) for tile in held)
+    padded = [(1,) * (rank - len(tile.shape)) + tile.shape for tile in held]
     shape = tuple(max(sizes) for sizes in zip(*padded, strict=True))
-    if any(size not in (1, whole) for one in padded for size, whole in zip(one, shape, strict=True)):
+    if any(size not in (1, longest) for lengths in padded for size, longest in zip(lengths, shape, strict=True)):
         return None
-    data = any(one.data for one in held)
-    return Tile(shape, max(one.width for one in held if one.data or not data), data)
+    data = any(tile.data for tile in held)
+    return Tile(shape, max(tile.width for tile in held if tile.data or not data), data)
 
 
 def _at_least(held: Tile | None, width: int) -> Tile | None:

@@ -80,7 +80,7 @@ def uses_matrix_unit(kernel: Scope) -> bool:
 
 def peak(kernel: Scope, sizes: Sizes) -> Need:
     """The place of a kernel that needs most memory for the vector unit, with what it needs at least."""
-    steps = [one for one in _steps(kernel) if _runs(one.scope, kernel, sizes)]
+    steps = [step for step in _steps(kernel) if _runs(step.scope, kernel, sizes)]
     if len(steps) > _MOST:
         return Need()
     lives = _lives(steps)
@@ -135,8 +135,8 @@ def _runs(scope: Scope, kernel: Scope, sizes: Sizes) -> bool:
 def _truth(test: Expr, sizes: Sizes) -> bool | None:
     """Whether a condition on sizes holds; None if unknown."""
     if test.operator not in COMPARISONS:
-        found = number(test, sizes)
-        return None if found is None else bool(found)
+        answer = number(test, sizes)
+        return None if answer is None else bool(answer)
     sides = [size for operand in test.operands() if (size := number(operand, sizes)) is not None]
     return COMPARISONS[test.operator](*sides) if len(sides) == 2 else None
 
@@ -155,15 +155,15 @@ def _lives(steps: list[Step]) -> list[Life]:
 
 def _lives_of(name: str, steps: list[Step], set_at: list[int], used_at: list[int]) -> Iterator[Life]:
     for begin, end in zip(set_at, [*set_at[1:], len(steps)], strict=True):
-        uses = [one for one in used_at if begin < one <= end]
+        uses = [index for index in used_at if begin < index <= end]
         if uses:
             call = steps[begin].value.call
             loaded = call is not None and member(call) == "load"
             yield Life(name, uses[0] - loaded if loaded else begin, uses[-1])
     for begin, end in _loops(steps):
-        before = any(one < begin for one in set_at)
-        inside = [one for one in used_at if begin <= one <= end]
-        anew = [one for one in set_at if begin <= one <= end]
+        before = any(index < begin for index in set_at)
+        inside = [index for index in used_at if begin <= index <= end]
+        anew = [index for index in set_at if begin <= index <= end]
         if before and inside and not anew:
             yield Life(name, begin - 1, end + 1)
         elif before and inside and inside[0] <= anew[0]:  # carried from one iteration to the next
@@ -173,23 +173,25 @@ def _lives_of(name: str, steps: list[Step], set_at: list[int], used_at: list[int
 
 def _loops(steps: list[Step]) -> list[tuple[int, int]]:
     """The first and the last step of each loop."""
-    found: dict[int, list[int]] = defaultdict(list)
+    loops: dict[int, list[int]] = defaultdict(list)
     for index, step in enumerate(steps):
         for around in step.scope.ancestors:
             if around.kind == "loop":
-                found[around.block].append(index)
-    return [(indices[0], indices[-1]) for indices in found.values()]
+                loops[around.block].append(index)
+    return [(indices[0], indices[-1]) for indices in loops.values()]
 
 
 def _sums_of_products(steps: list[Step]) -> set[str]:
     """The variables that sum up products in a loop without being used otherwise in it."""
     products = set()
-    for one in steps:
-        loop = one.scope.loop
-        if one.target and one.product:
-            inside = [step for step in steps if loop is not None and step.scope.is_inside(loop) and step is not one]
-            if all(one.target not in step.names and step.target != one.target for step in inside):
-                products.add(one.target)
+    for candidate in steps:
+        loop = candidate.scope.loop
+        if candidate.target and candidate.product:
+            inside = [
+                step for step in steps if loop is not None and step.scope.is_inside(loop) and step is not candidate
+            ]
+            if all(candidate.target not in step.names and step.target != candidate.target for step in inside):
+                products.add(candidate.target)
     return products
 
 
@@ -208,17 +210,22 @@ def _inner(value: Expr) -> list[Expr]:
 
 def _need(instruction: Expr, held: Tiles, tiles: Tiles, sizes: Sizes, in_matrix_unit: set[str]) -> Need:
     """What an instruction needs: its operands, what else is alive, and its result where that can replace no operand."""
-    alive = {name: one for name, one in held.items() if one is not None and one.size}
+    alive = {name: kept for name, kept in held.items() if kept is not None and kept.size}
     taken: dict[str, Tile] = {}
     for index, operand in enumerate(operands(instruction)):
-        found = tile(operand, tiles, sizes)
-        if found is not None and found.size and operand.written not in alive and operand.written not in in_matrix_unit:
-            taken[operand.written or str(index)] = found
+        operand_tile = tile(operand, tiles, sizes)
+        if (
+            operand_tile is not None
+            and operand_tile.size
+            and operand.written not in alive
+            and operand.written not in in_matrix_unit
+        ):
+            taken[operand.written or str(index)] = operand_tile
     every = [*alive.values(), *taken.values()]
     result = tile(instruction, tiles, sizes)
-    if result is not None and all(result.size > one.size for one in taken.values()):
+    if result is not None and all(result.size > replaced.size for replaced in taken.values()):
         every.append(result)
-    return Need(sum(one.size for one in every), tuple(every))
+    return Need(sum(needed.size for needed in every), tuple(every))
 
 
 _BUFFER = min(chip.unified_buffer for chip in CHIPS if chip.trains)
@@ -254,8 +261,8 @@ class TritonTiles(PlaceFact):
     @attribute
     def shapes(self) -> str:
         """The tiles, such as ``3 × 128×256``; each element counts with the least width that it may have."""
-        found = ["×".join(map(str, tile.shape)) for tile in self._need.tiles if tile.size]
-        return ", ".join(f"{found.count(fromkey)} × {fromkey}" for fromkey in dict.fromkeys(found))
+        shapes = ["×".join(map(str, tile.shape)) for tile in self._need.tiles if tile.size]
+        return ", ".join(f"{shapes.count(shape)} × {shape}" for shape in dict.fromkeys(shapes))
 
     @attribute
     def matrix(self) -> Flag:
@@ -288,6 +295,6 @@ def triton_tiles(module: Scope) -> Iterator[TritonTiles]:
 def _smallest(kernel: Scope, launch: TritonLaunch, place: CallSite, chosen: list[Sizes]) -> TritonTiles:
     """The fact about the configuration that needs least."""
     needs = [(peak(kernel, {**launch.sizes, **sizes}), sizes) for sizes in chosen]
-    need, sizes = min(needs, key=lambda one: one[0].size)
+    need, sizes = min(needs, key=lambda needed: needed[0].size)
     blocks = [f"{name}={size}" for name, size in sizes.items() if name in kernel.parameters]
     return TritonTiles(place.scope, place.span, kernel.last_name, kernel, need, ", ".join(blocks))

@@ -79,14 +79,14 @@ def _with_included(file: FileFacts, own: dict[str, FileFacts]) -> Iterator[Pin]:
     """The pins of a file and of the requirements files that it installs."""
     seen, queue = {file.path}, [file]
     while queue:
-        one = queue.pop()
-        yield from _pins(one)
-        for fact in one.facts:
+        requirements = queue.pop()
+        yield from _pins(requirements)
+        for fact in requirements.facts:
             if isinstance(fact, RequirementsFile):
-                found = _found(fact.name, one.path, own)
-                if found is not None and found.path not in seen:
-                    seen.add(found.path)
-                    queue.append(found)
+                included = _found(fact.name, requirements.path, own)
+                if included is not None and included.path not in seen:
+                    seen.add(included.path)
+                    queue.append(included)
 
 
 def _found(name: str, path: str, own: dict[str, FileFacts]) -> FileFacts | None:
@@ -97,7 +97,7 @@ def _found(name: str, path: str, own: dict[str, FileFacts]) -> FileFacts | None:
         if file is not None:
             return file
     last = posixpath.basename(name)
-    same = [one for other, one in own.items() if posixpath.basename(other) == last]
+    same = [namesake for other, namesake in own.items() if posixpath.basename(other) == last]
     return same[0] if len(same) == 1 else None
 
 

@@ -16,7 +16,7 @@ def meet(text: str, specifier: SpecifierSet, package: str) -> bool:
     needed = specifier_of(text, package)
     if needed is None:
         return True
-    pinned = [exact(one) for one in (needed, specifier)]
+    pinned = [exact(wanted) for wanted in (needed, specifier)]
     releases = (*(_PYTHONS if package == "python" else known_releases(package)), *filter(None, pinned))
     return any(
         needed.contains(release, prereleases=True) and specifier.contains(release, prereleases=True)

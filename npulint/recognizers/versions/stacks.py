@@ -39,11 +39,11 @@ def unmatched(wanted: Mapping[str, str]) -> list[Unmatched]:
         if len(clauses) != 1 or next(stacks({package: text}), None) is not None:
             continue
         version = Version(clauses[0].version.removesuffix(".*"))
-        fitting = {one for release, needs in _adapters() for one in _fitting(package, release, needs)}
-        known = sorted(fitting, key=Version)
-        final = [one for one in known if not Version(one).is_prerelease] or known
-        below = [one for one in final if Version(one) < version][-1:]
-        above = [one for one in final if Version(one) > version][:1]
+        fitting = {candidate for release, needs in _adapters() for candidate in _fitting(package, release, needs)}
+        candidates = sorted(fitting, key=Version)
+        final = [candidate for candidate in candidates if not Version(candidate).is_prerelease] or candidates
+        below = [candidate for candidate in final if Version(candidate) < version][-1:]
+        above = [candidate for candidate in final if Version(candidate) > version][:1]
         written = str(clauses[0]).removeprefix("==").removesuffix(".*")
         unmatcheds.append(Unmatched(package, written, (*below, *above)))
     return unmatcheds
@@ -72,13 +72,15 @@ def _fitting(package: str, release: str, needs: Needs) -> list[str]:
     if package == "python":
         return needs.get(package, [])
     if package in ("torch", "cann"):
-        known = needs.get(RECOMMENDED + package) or needs.get(package, [])
-        return [text.removeprefix("==") for text in known]
+        specifiers = needs.get(RECOMMENDED + package) or needs.get(package, [])
+        return [text.removeprefix("==") for text in specifiers]
     against = {BASE: SpecifierSet(f"=={release}"), "torch": SpecifierSet(needs["torch"][0])}
     cann = needs.get(f"{RECOMMENDED}cann")
     if cann:
         against["cann"] = SpecifierSet(f"=={cann[0]}")
-    return sorted((one for one, others in releases_of(package).items() if _fits(others, against)), key=Version)
+    return sorted(
+        (candidate for candidate, others in releases_of(package).items() if _fits(others, against)), key=Version
+    )
 
 
 def _fits(needs: Needs, against: Mapping[str, SpecifierSet]) -> bool:
@@ -93,4 +95,4 @@ def _allowed(release: str, needs: Needs, package: str, specifier: SpecifierSet |
         return False
     if package == "cann" and package in needs:
         return any(meet(text, specifier, package) for text in needs[package])
-    return any(specifier.contains(one, prereleases=True) for one in _fitting(package, release, needs))
+    return any(specifier.contains(candidate, prereleases=True) for candidate in _fitting(package, release, needs))

@@ -87,12 +87,12 @@ def value_name(changed_value: ChangedValue, lang: str) -> str:
 
 def _rows(pairs: Sequence[ComparedPair]) -> list[tuple[ComparedRow, list[ComparedPair]]]:
     """The rows of all pairs, each once, with the pairs that have it."""
-    found: dict[ComparedRow, list[ComparedPair]] = {}
+    pairs_of: dict[ComparedRow, list[ComparedPair]] = {}
     for pair in pairs:
         for item in pair.items:
             for row in item.rows:
-                found.setdefault(row, []).append(pair)
-    return list(found.items())
+                pairs_of.setdefault(row, []).append(pair)
+    return list(pairs_of.items())
 
 
 def _items(
@@ -104,12 +104,12 @@ def _items(
         for item in pair.items
         for row in item.rows
     }
-    found: dict[str, list[ChangedValue]] = {}
+    by_title: dict[str, list[ChangedValue]] = {}
     for row, pairs in rows:
         only = [] if len(pairs) == len(comparison.pairs) else [pair.migrated for pair in pairs]
         before, after = _value(row.reference, comparison.reference), _value(row.migrated, "")
-        found.setdefault(titles[row], []).append(ChangedValue(row.part, row.what, row.answer, before, after, only))
-    return [ChangedItem(title, values) for title, values in found.items()]
+        by_title.setdefault(titles[row], []).append(ChangedValue(row.part, row.what, row.answer, before, after, only))
+    return [ChangedItem(title, values) for title, values in by_title.items()]
 
 
 def _value(side: ComparedSide | None, root: str) -> ValueCell | None:
@@ -126,8 +126,8 @@ def _value(side: ComparedSide | None, root: str) -> ValueCell | None:
 
 def _plain(path: str, root: str) -> str:
     """A path of the state before, without its commit."""
-    commit, found, rest = path.partition(":")
-    return rest.removeprefix("./") if found and root.startswith(f"{commit}:") else path
+    commit, separator, rest = path.partition(":")
+    return rest.removeprefix("./") if separator and root.startswith(f"{commit}:") else path
 
 
 def _states(change: ComparedChange, lang: str) -> str:

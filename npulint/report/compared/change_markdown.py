@@ -19,16 +19,16 @@ _COMMENT = 60_000  # bytes; GitHub rejects a comment with more than 65,536 chara
 def render(comparison: Comparison, change: ComparedChange, findings: Sequence[Finding], view: ReportView) -> str:
     """The comment. What exceeds the limit is left out and counted."""
     lang = view.lang
-    one = change_document(comparison, change, lang, view.request)
+    document = change_document(comparison, change, lang, view.request)
     writer = Writer(lang, min(view.limit or _COMMENT, _COMMENT) * 2 // 3, view.sources)
-    parts = [f"## {one.heading}", *map(prose, one.lines), *_tables(one.items, writer, lang)]
+    parts = [f"## {document.heading}", *map(prose, document.lines), *_tables(document.items, writer, lang)]
     reasons = _reasons(findings, lang)
     if reasons:
         parts += [f"### {say(lang, 'change.why')}", "\n".join(reasons), prose(say(lang, "change.intended"))]
-    if one.others:
-        number = sum(len(item.values) for item in one.others)
+    if document.others:
+        number = sum(len(item.values) for item in document.others)
         summary = say(lang, "change.notes", n=number)
-        parts += [f"<details><summary>{summary}</summary>", *_tables(one.others, writer, lang), "</details>"]
+        parts += [f"<details><summary>{summary}</summary>", *_tables(document.others, writer, lang), "</details>"]
     if comparison.runs is not None:
         parts += run_parts(comparison, comparison.runs, writer, lang)
     parts += [count(lang, "change.cut", writer.cut)] if writer.cut else []

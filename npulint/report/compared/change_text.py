@@ -19,11 +19,11 @@ _TALL = 4  # lines of one value
 
 def blocks(comparison: Comparison, change: ComparedChange, view: ReportView) -> list[list[str]]:
     """Blocks of lines: the verdict with the states, then the values by item."""
-    one = change_document(comparison, change, view.lang)
+    document = change_document(comparison, change, view.lang)
     paint, width = Paint(view.color), view.width or WIDTH
-    head = [paint(_COLOR[one.verdict], one.heading)]
-    head += [f"  {part}" for line in one.lines for part in fold(escape_control_chars(line), width - _INDENT)]
-    return [head, list(_table([*one.items, *one.others], view, width - _INDENT))]
+    head = [paint(_COLOR[document.verdict], document.heading)]
+    head += [f"  {part}" for line in document.lines for part in fold(escape_control_chars(line), width - _INDENT)]
+    return [head, list(_table([*document.items, *document.others], view, width - _INDENT))]
 
 
 def _table(items: Sequence[ChangedItem], view: ReportView, width: int) -> Iterable[str]:

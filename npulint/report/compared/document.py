@@ -157,10 +157,10 @@ class _Builder:
 
 def _numbers(item: ComparedItem, lang: str) -> str:
     """``2 differ, 1 note, 14 same``; empty when nothing was compared."""
-    found = Counter(row.answer for row in item.rows)
-    found["same"] = max(found["same"], item.same)
+    answers = Counter(row.answer for row in item.rows)
+    answers["same"] = max(answers["same"], item.same)
     return say(lang, "list.and").join(
-        count(lang, f"compare.rows.{word}", found[word]) for word in ANSWERS if found[word]
+        count(lang, f"compare.rows.{word}", answers[word]) for word in ANSWERS if answers[word]
     )
 
 
@@ -180,8 +180,8 @@ def _unspoken(item: ComparedItem) -> list[Evidence]:
 def way(side: ComparedSide) -> list[str]:
     """The names through which a value is passed, without its own: ``--lr``, ``args.lr``."""
     names = [place.message for place in places_of(side)[1:] if place.message]
-    found = [name for index, name in enumerate(names) if index == 0 or names[index - 1] != name]
-    return found if len(found) <= _STATIONS else [*found[: _STATIONS - 2], "...", found[-1]]
+    stations = [name for index, name in enumerate(names) if index == 0 or names[index - 1] != name]
+    return stations if len(stations) <= _STATIONS else [*stations[: _STATIONS - 2], "...", stations[-1]]
 
 
 def _described(framework: str, launcher: str, lang: str) -> str:

@@ -53,8 +53,8 @@ def _folder(root: str, entries: Sequence[str]) -> str:
 def _paths_of(pair: ComparedPair, side: str) -> list[str]:
     """The paths of one side in a pair."""
     rows = [getattr(row, side) for item in pair.items for row in item.rows]
-    found = [place.path for row in rows if row is not None for place in places_of(row)]
-    return [path for path in (getattr(pair, side), getattr(pair, f"{side}_launcher"), *found) if path]
+    of_rows = [place.path for row in rows if row is not None for place in places_of(row)]
+    return [path for path in (getattr(pair, side), getattr(pair, f"{side}_launcher"), *of_rows) if path]
 
 
 def _shared(root: str, within: Sequence[str]) -> str:
@@ -81,9 +81,9 @@ def differing_first(pairs: Iterable[ComparedPair]) -> list[ComparedPair]:
 
 def tally(pair: ComparedPair, lang: str) -> str:
     """How many items are consistent, differ, are not used, or are undetermined."""
-    found = items_of([pair])
-    key = "compare.counts.unused" if found["unused"] else "compare.counts"
-    return say(lang, key, **{status: found[status] for status in STATUSES if found[status] or status != "unused"})
+    statuses = items_of([pair])
+    key = "compare.counts.unused" if statuses["unused"] else "compare.counts"
+    return say(lang, key, **{status: statuses[status] for status in STATUSES if statuses[status] or status != "unused"})
 
 
 def places_of(side: ComparedSide) -> list[Related]:
@@ -99,9 +99,9 @@ def paths(comparison: Comparison) -> set[str]:
     rows = [row for pair in comparison.pairs for item in pair.items for row in item.rows]
     ways = [way for row in rows for way in ((row.reference, row.migrated), *row.also)]
     sides = [side for way in ways for side in way if side is not None]
-    found = {place.path for side in sides for place in places_of(side)}
-    found |= {failure.path for pair in comparison.pairs for item in pair.items for failure in item.failures}
-    return found | {entry for pair in comparison.pairs for entry in (pair.reference, pair.migrated)}
+    mentioned = {place.path for side in sides for place in places_of(side)}
+    mentioned |= {failure.path for pair in comparison.pairs for item in pair.items for failure in item.failures}
+    return mentioned | {entry for pair in comparison.pairs for entry in (pair.reference, pair.migrated)}
 
 
 def alone(comparison: Comparison, lang: str) -> list[str]:
@@ -128,10 +128,10 @@ def headline(comparison: Comparison, read: int, lang: str) -> str:
         return say(lang, "change.alone.same")
     if not comparison.pairs:
         return say(lang, "compare.pairs.none")
-    found = items_of(comparison.pairs)
-    if found["differs"]:
-        return count(lang, "compare.clean.items", found["differs"])
-    asides = [count(lang, "compare.clean.unknown", found["unknown"])] if found["unknown"] else []
+    statuses = items_of(comparison.pairs)
+    if statuses["differs"]:
+        return count(lang, "compare.clean.items", statuses["differs"])
+    asides = [count(lang, "compare.clean.unknown", statuses["unknown"])] if statuses["unknown"] else []
     return say(lang, "list.clause").join([count(lang, "compare.clean", read), *asides])
 
 

@@ -111,9 +111,9 @@ def headline(runs: RunComparison, lang: str) -> str:
     return count(lang, "pair.differs", number) if number else say(lang, "pair.same")
 
 
-def paragraph(one: tuple[str, str, str], lang: str) -> Prose:
+def paragraph(cause: tuple[str, str, str], lang: str) -> Prose:
     """A cause as a line."""
-    what, at, reason = one
+    what, at, reason = cause
     about = what + say(lang, "aside", text=at) if at else what
     return Prose(say(lang, "runs.about", path=about, text=reason))
 
@@ -125,8 +125,8 @@ def run_parts(comparison: Comparison, runs: RunComparison, writer: Writer, lang:
     """The table of quantities, and what they show with its causes."""
     parts = [f"### {say(lang, 'pair.title')}", prose(headline(runs, lang))]
     if runs.curves:
-        found = table(runs, lang)
-        parts += writer.table(found.heads, found.rows)
+        quantities = table(runs, lang)
+        parts += writer.table(quantities.heads, quantities.rows)
     for symptom in symptoms(comparison, runs, lang):
         parts.append(
             f"**{prose(symptom.text)}{say(lang, 'compare.end')}** {prose(say(lang, 'heading', text=symptom.intro))}"

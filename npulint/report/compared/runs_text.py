@@ -32,9 +32,9 @@ def blocks(comparison: Comparison, runs: RunComparison, view: ReportView) -> lis
     head += [f"  {line}" for row in names for line in row_lines(row, widths(names, width - 2), paint)]
     if not runs.curves:
         return [head]
-    found = table(runs, view.lang)
-    rows = [[[Line(str(cell), "dim")] for cell in found.heads]]
-    for row, curve in zip(found.rows, runs.curves, strict=True):
+    quantities = table(runs, view.lang)
+    rows = [[[Line(str(cell), "dim")] for cell in quantities.heads]]
+    for row, curve in zip(quantities.rows, runs.curves, strict=True):
         cells = [_lines(cell) for cell in row]
         for cell, points in zip(cells[1:3], (curve.points, curve.migrated_points), strict=True):
             cell += [Line(_spark(curve, points, view.plain), "blue")] if len(points) > 1 else []

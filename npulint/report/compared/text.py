@@ -44,8 +44,11 @@ def _more(comparison: Comparison, pairs: Sequence[ComparedPair], view: ReportVie
     roots, width = ShortSidePaths(comparison), view.width or WIDTH
     named = [[roots.short(getattr(pair, side), side) for side in SIDES] for pair in pairs[:_LISTED]]
     rows = [
-        [[Line(one if one == other else f"{one} {ARROW} {other}")], [Line(tally(pair, view.lang), "dim")]]
-        for (one, other), pair in zip(named, pairs, strict=False)
+        [
+            [Line(reference if reference == migrated else f"{reference} {ARROW} {migrated}")],
+            [Line(tally(pair, view.lang), "dim")],
+        ]
+        for (reference, migrated), pair in zip(named, pairs, strict=False)
     ]
     columns = widths(rows, width - 2)
     lines = [f"  {line}" for row in rows for line in row_lines(row, columns, Paint(view.color))]

@@ -21,13 +21,13 @@ def size(text: str) -> int:
 
 def fitting(parts: Iterable[str], room: int) -> list[str]:
     """The first parts that fit into `room` bytes together."""
-    found = []
+    fitted = []
     for part in parts:
         room -= size(part)
         if room < 0:
             break
-        found.append(part)
-    return found
+        fitted.append(part)
+    return fitted
 
 
 class Writer:
@@ -56,22 +56,27 @@ class Writer:
         self.cut += len(rows) - len(shown)
         return ["\n".join([head, *shown])] if shown else []
 
-    def checklist(self, one: model.Checklist) -> list[str]:
+    def checklist(self, checklist: model.Checklist) -> list[str]:
         """Both programs, a table of items, then both sides of each difference by item."""
-        between = " → ".join(code(each.entry) for each in one.programs)
+        between = " → ".join(code(each.entry) for each in checklist.programs)
         heads = [say(self._lang, f"compare.heading.{word}") for word in ("item", "result", "rows", "look")]
-        rows = [(model.Prose(item.title), item.status, item.numbers, model.Prose(item.look)) for item in one.items]
-        parts = [f"## {one.title}: {between}\n\n{prose(one.tally)}\n\n{self._programs(one)}", *self.table(heads, rows)]
-        parts += [part for item in one.items for part in self._details(item)]
-        return [*parts, *([prose(one.hidden)] if one.hidden else [])]
+        rows = [
+            (model.Prose(item.title), item.status, item.numbers, model.Prose(item.look)) for item in checklist.items
+        ]
+        parts = [
+            f"## {checklist.title}: {between}\n\n{prose(checklist.tally)}\n\n{self._programs(checklist)}",
+            *self.table(heads, rows),
+        ]
+        parts += [part for item in checklist.items for part in self._details(item)]
+        return [*parts, *([prose(checklist.hidden)] if checklist.hidden else [])]
 
-    def _programs(self, one: model.Checklist) -> str:
+    def _programs(self, checklist: model.Checklist) -> str:
         lines = []
-        for each in one.programs:
+        for each in checklist.programs:
             place = say(self._lang, "problem.detail", text=say(self._lang, f"compare.heading.{each.role}"), detail="")
             aside = say(self._lang, "aside", text=prose(each.traits))
             lines.append(f"- {place.rstrip()} {code(each.entry)}{aside}")
-        lines += [f"- {prose(one.why)}"] if one.why else []
+        lines += [f"- {prose(checklist.why)}"] if checklist.why else []
         return "\n".join(lines)
 
     def _details(self, item: model.ChecklistEntry) -> list[str]:
@@ -95,8 +100,8 @@ class Writer:
         parts = cell if isinstance(cell, Sequence) and not isinstance(cell, str) else (cell,)
         return " ".join(filter(None, map(self._inline, parts)))
 
-    def _inline(self, one: model.Inline) -> str:
-        match one:
+    def _inline(self, inline: model.Inline) -> str:
+        match inline:
             case str(text) | model.Prose(text) | model.Note(text):
                 return prose(text, cell=True)
             case model.CodeCell(text, url):
@@ -104,10 +109,10 @@ class Writer:
             case model.Status(word, text):
                 return f"**{text}**" if word in _STRESSED else text
             case model.PlaceCell(path, span, check=check):
-                shown = self._link(f"{path}:{span.line}", one) if span.line else code(path, cell=True)
+                shown = self._link(f"{path}:{span.line}", inline) if span.line else code(path, cell=True)
                 return f"{shown} {code(check, cell=True)}".rstrip()
             case model.ValueCell():
-                return self._value(one)
+                return self._value(inline)
             case model.Label(text) | model.StackedBar(text=text):
                 return prose(text, cell=True)
 

@@ -164,8 +164,10 @@ class Checklists:
         """The rows of each item, with the same column widths for all items."""
         verbose = self._view.verbose
         chosen = [(item, [self._row(row) for row in (*item.rows, *(item.same if verbose else ()))]) for item in items]
-        chosen.sort(key=lambda one: (not one[1], _rank(one[0]), one[0].weight))  # column heads precede their rows
-        rows = [row for _, found in chosen for row in found]
+        chosen.sort(
+            key=lambda drawn: (not drawn[1], _rank(drawn[0]), drawn[0].weight)
+        )  # column heads precede their rows
+        rows = [row for _, item_rows in chosen for row in item_rows]
         wide = self._width >= _NARROW
         heads = [[Line(self._say(f"heading.{word}"), "dim")] for word in ("what", "reference", "migrated")]
         columns = widths([heads, *rows], self._width - _INDENT)

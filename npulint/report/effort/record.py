@@ -32,9 +32,9 @@ def effort_record(effort: Effort) -> dict[str, Any]:
     }
 
 
-def _record(one: Effort | FileEffort) -> dict[str, Any]:
-    counts = fields_of(one, "automatic review decide lines")
-    return {**counts, "hours": _hours(one.hours), "by_hand": _hours(one.by_hand)}
+def _record(effort: Effort | FileEffort) -> dict[str, Any]:
+    counts = fields_of(effort, "automatic review decide lines")
+    return {**counts, "hours": _hours(effort.hours), "by_hand": _hours(effort.by_hand)}
 
 
 def _hours(hours: Hours) -> dict[str, float]:

@@ -70,9 +70,9 @@ def _heads(lang: str) -> list[str]:
     return [say(lang, f"effort.{word}") for word in ("file", *PARTS, "lines")] + hours
 
 
-def _numbers(one: Effort | FileEffort) -> list[Any]:
-    hours = [round(value, 2) for part in (one.hours, one.by_hand) for value in (part.likely, part.low, part.high)]
-    return [*(getattr(one, part) for part in PARTS), one.lines, *hours]
+def _numbers(effort: Effort | FileEffort) -> list[Any]:
+    hours = [round(value, 2) for part in (effort.hours, effort.by_hand) for value in (part.likely, part.low, part.high)]
+    return [*(getattr(effort, part) for part in PARTS), effort.lines, *hours]
 
 
 def _project(effort: Effort, lang: str) -> Iterator[Sequence[object]]:

@@ -34,23 +34,23 @@ def _of_reports(page: Page) -> Iterator[Block]:
     history, lang = page.view.history, page.lang
     if not history:
         return
-    found = changes_since(history[-1], page.result, page.shown)
+    changes = changes_since(history[-1], page.result, page.shown)
     yield Paragraph(
         say(
             lang,
             "html.changes.since",
             label=history[-1].label,
-            new=len(found.new),
-            fixed=len(found.fixed),
-            accepted=len(found.accepted),
-            left=found.left,
+            new=len(changes.new),
+            fixed=len(changes.fixed),
+            accepted=len(changes.accepted),
+            left=changes.left,
         )
     )
     done = share_done(page)
     if done is not None and done[1] and len(history) > 1:
         yield Paragraph(count(lang, "html.changes.done", done[1], share=100 * done[0] // done[1]))
     yield _trend([*history, current(page.result, page.shown, say(lang, "html.changes.now"))][-_REPORTS:], lang)
-    yield from _lists(found, lang)
+    yield from _lists(changes, lang)
 
 
 def _trend(reports: Sequence[PastReport], lang: str) -> Table:
@@ -63,12 +63,12 @@ def _trend(reports: Sequence[PastReport], lang: str) -> Table:
     return Table(table.title, [*table.heads, say(lang, "html.changes.items")], cells, "chart trend", titled=True)
 
 
-def _lists(found: Changes, lang: str) -> Iterator[Block]:
+def _lists(changes: Changes, lang: str) -> Iterator[Block]:
     new: list[list[Cell]] = [
         [PlaceCell(finding.path, finding.span, code=finding.code), CodeCell(finding.name), Prose(finding.message)]
-        for finding in found.new
+        for finding in changes.new
     ]
-    for name, rows in (("new", new), ("fixed", _past(found.fixed)), ("accepted", _past(found.accepted))):
+    for name, rows in (("new", new), ("fixed", _past(changes.fixed)), ("accepted", _past(changes.accepted))):
         if rows:
             yield _folded(name, rows, lang)
 
@@ -95,8 +95,8 @@ def _of_baseline(page: Page) -> Iterator[Block]:
     if baseline is None:
         return
     fixed = sum(baseline_entry.count for baseline_entry in [*baseline.fixed, *baseline.stale])
-    known = page.result.summary.known
-    yield Paragraph(say(lang, "html.changes.baseline", new=len(page.shown), fixed=fixed, known=known))
+    in_baseline = page.result.summary.known
+    yield Paragraph(say(lang, "html.changes.baseline", new=len(page.shown), fixed=fixed, known=in_baseline))
     rows = _entries(baseline.fixed)
     if rows:
         yield _folded("fixed", rows, lang)

@@ -17,14 +17,14 @@ def chart(
 ) -> Table:
     """A table with a stacked bar per row and a column per part (a severity or a status)."""
     family = "severity" if parts == SEVERITIES else "status"
-    longest = max((found.total() for _, found in rows), default=0)
+    longest = max((counts.total() for _, counts in rows), default=0)
     heads: list[Cell] = [head, Label(say(lang, "html.bar"), "unseen")]
     heads += [Label(say(lang, f"{family}.{part}"), f"key {part}") for part in parts]
     cells: list[list[Cell]] = []
-    for name, found in rows:
-        text = f"{name if isinstance(name, str) else name.text}: {_numbers(found, parts, lang)}"
-        numbers = [str(found[part]) for part in parts]
-        cells.append([name, bar(found, parts, longest, text), *numbers, str(found.total())])
+    for name, counts in rows:
+        text = f"{name if isinstance(name, str) else name.text}: {_numbers(counts, parts, lang)}"
+        numbers = [str(counts[part]) for part in parts]
+        cells.append([name, bar(counts, parts, longest, text), *numbers, str(counts.total())])
     return Table(caption, [*heads, say(lang, "html.total")], cells, "chart", titled=True)
 
 
@@ -33,10 +33,10 @@ def bar(values: Counter[str], parts: Sequence[str], longest: int, label: str) ->
     return StackedBar([(part, values[part]) for part in parts], longest, label)
 
 
-def _numbers(found: Counter[str], parts: Sequence[str], lang: str) -> str:
+def _numbers(counts: Counter[str], parts: Sequence[str], lang: str) -> str:
     if parts == STATUSES:
-        return say(lang, "readiness.counts", **{status: found[status] for status in STATUSES})
-    numbers = [count(lang, f"count.{part}", found[part]) for part in parts if found[part]]
+        return say(lang, "readiness.counts", **{status: counts[status] for status in STATUSES})
+    numbers = [count(lang, f"count.{part}", counts[part]) for part in parts if counts[part]]
     return say(lang, "list.and").join(numbers) or "0"
 
 

@@ -40,8 +40,8 @@ def compared(page: Page) -> str:
         for number, checklist in enumerate(checklists(comparison, lang, _PAIRS, rows=_ROWS))
     ]
     items = (item for pair in differing_first(comparison.pairs)[:_PAIRS] for item in pair.items)
-    found = Counter(row.answer for item in items for row in item.rows)
-    cut = found.total() - writer.shown
+    answers = Counter(row.answer for item in items for row in item.rows)
+    cut = answers.total() - writer.shown
     runs = ""
     if comparison.runs is not None:
         from npulint.report.html.overlay import compared_runs  # most comparisons have none
@@ -49,7 +49,7 @@ def compared(page: Page) -> str:
         runs = compared_runs(page, comparison, comparison.runs)
     none = "change.alone.same" if comparison.change else "compare.pairs.none"
     parts = [
-        writer.filters(found) if writer.shown else "",
+        writer.filters(answers) if writer.shown else "",
         *pairs,
         "" if pairs or of_runs_alone(comparison) else f"<p>{say(lang, none)}</p>",
         f'<p class="cut">{count(lang, "html.rows.cut", cut)}</p>' if cut else "",

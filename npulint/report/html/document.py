@@ -50,20 +50,20 @@ def _table(page: Page, table: model.Table) -> str:
     return text + (f'<p class="cut">{count(page.lang, table.more, cut)}</p>' if cut else "")
 
 
-def cell(page: Page, one: model.Cell) -> str:
+def cell(page: Page, content: model.Cell) -> str:
     """The HTML of a cell or line."""
-    if not isinstance(one, Sequence) or isinstance(one, str):
-        return inline(page, one)
-    first, *rest = one
+    if not isinstance(content, Sequence) or isinstance(content, str):
+        return inline(page, content)
+    first, *rest = content
     parts = (f"{'<br>' if isinstance(part, model.Note) and part.text else ' '}{inline(page, part)}" for part in rest)
     return f"{inline(page, first)}{''.join(parts)}".rstrip()
 
 
-def inline(page: Page, one: model.Inline) -> str:
+def inline(page: Page, content: model.Inline) -> str:
     """The HTML of a text, a place or a bar."""
-    match one:
+    match content:
         case str():
-            return escape_html(one)
+            return escape_html(content)
         case model.Prose(text):
             return inline_markdown(text)
         case model.CodeCell(text, url):
@@ -76,9 +76,9 @@ def inline(page: Page, one: model.Inline) -> str:
         case model.Status(word, text):
             return f'<b class="status {attribute(word)}">{escape_html(text)}</b>'
         case model.PlaceCell():
-            return place(page, one)
+            return place(page, content)
         case model.StackedBar():
-            return _bar(one)
+            return _bar(content)
         case model.ValueCell(text):
             return f"<code>{escape_html(text)}</code>"
 
@@ -93,10 +93,10 @@ def place(page: Page, place_cell: model.PlaceCell) -> str:
 def _bar(stacked_bar: model.StackedBar) -> str:
     """The HTML of a bar; the `whole` is the full width."""
     rects, begin = [], 0.0
-    whole = max(stacked_bar.whole, sum(share for _, share in stacked_bar.parts)) or 1.0
+    full_width = max(stacked_bar.whole, sum(share for _, share in stacked_bar.parts)) or 1.0
     for name, share in stacked_bar.parts:
         if share > 0:
-            x, width = (f"{round(100 * each / whole, 3):g}%" for each in (begin, share))
+            x, width = (f"{round(100 * each / full_width, 3):g}%" for each in (begin, share))
             rects.append(f'<rect class="{attribute(name)}" x="{x}" width="{width}"/>')
         begin += share
     return f'<svg class="bar" role="img" aria-label="{attribute(stacked_bar.text)}">{"".join(rects)}</svg>'

@@ -20,14 +20,14 @@ from npulint.report.view import ReportView
 _FIRST, _FILES = 10, 60  # files that are not folded, and all that are listed
 
 
-def effort(page: Page, found: Effort) -> str:
+def effort(page: Page, estimate: Effort) -> str:
     """The section about the effort; empty without work."""
-    if not found.items:
+    if not estimate.items:
         return ""
     lang = page.lang
-    told: list[Block] = [Paragraph(Prose(sentence)) for sentence in sentences(found, lang)]
+    told: list[Block] = [Paragraph(Prose(sentence)) for sentence in sentences(estimate, lang)]
     rests_on: list[Block] = [*(Paragraph(Prose(sentence)) for sentence in formula(lang)), weight_table(lang)]
-    table = by_file(found, lang, bars=True)
+    table = by_file(estimate, lang, bars=True)
     blocks = [*told, *_in_parts(table, lang), Folded(say(lang, "effort.formula"), rests_on)]
     return markup(page, Section("effort", say(lang, "html.section.effort"), blocks))
 
@@ -43,11 +43,13 @@ def _in_parts(table: Table, lang: str) -> Iterator[Block]:
         yield Folded(title, blocks)
 
 
-def page_of(found: Effort, result: RunResult, lang: str) -> str:
+def page_of(estimate: Effort, result: RunResult, lang: str) -> str:
     """The effort of a project as a page of its own."""
     page = Page(result, ReportView(lang=lang))
-    first, *more = sentences(found, lang)
+    first, *more = sentences(estimate, lang)
     title = say(lang, "effort.title")
-    heading = say(lang, "effort.heading", range=in_range(found.hours, lang)) if found.items else title
+    heading = say(lang, "effort.heading", range=in_range(estimate.hours, lang)) if estimate.items else title
     banner = answered(ReadinessVerdict("check", "check", heading, [first.replace("`", ""), *more]), "")
-    return framed(lang, Frame(title, heading, "check", banner), {"effort": effort(page, found)} if found.items else {})
+    return framed(
+        lang, Frame(title, heading, "check", banner), {"effort": effort(page, estimate)} if estimate.items else {}
+    )

@@ -91,8 +91,8 @@ class ShortPaths:
         return path[self._cut :] if self._cut and _ABSOLUTE.match(path) else path
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
-    for index, part in enumerate(one):
-        if index >= len(other) or other[index] != part:
-            return one[:index]
-    return one
+def _shared(first: Sequence[str], last: Sequence[str]) -> Sequence[str]:
+    for index, part in enumerate(first):
+        if index >= len(last) or last[index] != part:
+            return first[:index]
+    return first

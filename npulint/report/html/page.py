@@ -35,13 +35,13 @@ class Page:
         self._ids: list[str] = []
         self._at: dict[tuple[str, str, Span], str] = {}
         taken: set[str] = set()
-        for number, one in enumerate(self.carried):
-            name = identifier("f", one.fingerprint or f"{number}")
+        for number, finding in enumerate(self.carried):
+            name = identifier("f", finding.fingerprint or f"{number}")
             if name in taken:
-                name = identifier("f", f"{one.fingerprint}-{number}")
+                name = identifier("f", f"{finding.fingerprint}-{number}")
             taken.add(name)
             self._ids.append(name)
-            self._at.setdefault((one.code, one.path, one.span), name)
+            self._at.setdefault((finding.code, finding.path, finding.span), name)
 
     def numbered(self) -> list[tuple[str, Finding]]:
         """The displayed findings with their card ids, in the order of the run."""
@@ -61,9 +61,9 @@ class Page:
         target = self._at.get((evidence.code, evidence.path, evidence.span))
         return label if target is None else f'<a href="#{target}">{label}</a>'
 
-    def finding(self, one: Finding) -> str:
+    def finding(self, finding: Finding) -> str:
         """A link to the card of a finding."""
-        return self.link(Evidence(one.path, one.span, one.name, one.code))
+        return self.link(Evidence(finding.path, finding.span, finding.name, finding.code))
 
     def check(self, code: str, label: str) -> str:
         """A link to the findings of a check; `label` is HTML."""
@@ -96,23 +96,23 @@ def _most_severe(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _paths(result: RunResult, applied: FixResult | None) -> set[str]:
-    found = {finding.path for finding in result.findings} | {
+    mentioned = {finding.path for finding in result.findings} | {
         suppressed_finding.finding.path for suppressed_finding in result.suppressed
     }
-    found |= {place.path for finding in result.findings for place in finding.related}
-    found |= {edit.path for finding in result.findings for edit in finding.fix.edits}
-    found |= {problem.path for problem in result.unreadable}
+    mentioned |= {place.path for finding in result.findings for place in finding.related}
+    mentioned |= {edit.path for finding in result.findings for edit in finding.fix.edits}
+    mentioned |= {problem.path for problem in result.unreadable}
     for program in result.programs:
-        found.add(program.entry)
-        found |= {item.evidence.path for item in program.checklist if item.evidence is not None}
-        found |= {failure.path for item in program.checklist for failure in item.failures}
-    found |= {graph.path for graph in result.graphs} | {file.path for run in result.runs for file in run.files}
+        mentioned.add(program.entry)
+        mentioned |= {item.evidence.path for item in program.checklist if item.evidence is not None}
+        mentioned |= {failure.path for item in program.checklist for failure in item.failures}
+    mentioned |= {graph.path for graph in result.graphs} | {file.path for run in result.runs for file in run.files}
     if result.step is not None:
-        found |= {operator.path for operator in result.step.operators}
+        mentioned |= {operator.path for operator in result.step.operators}
     if result.comparison is not None:
         from npulint.report.compared.rows import paths
 
-        found |= paths(result.comparison)
+        mentioned |= paths(result.comparison)
     if applied is not None:
-        found |= {fix.path for fix in applied.fixed} | {refusal.path for refusal in applied.refused}
-    return found
+        mentioned |= {fix.path for fix in applied.fixed} | {refusal.path for refusal in applied.refused}
+    return mentioned

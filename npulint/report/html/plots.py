@@ -32,39 +32,39 @@ class Axis(msgspec.Struct, frozen=True):
     high: float
     labels: tuple[str, ...]
 
-    def height(self, one: float) -> float:
+    def height(self, value: float) -> float:
         """The value in transformed units."""
         if self.kind == "linear":
-            return one
-        return (math.log2 if self.kind == "log2" else math.log10)(one) if one > 0 else self.low
+            return value
+        return (math.log2 if self.kind == "log2" else math.log10)(value) if value > 0 else self.low
 
-    def down(self, one: float) -> float:
+    def down(self, value: float) -> float:
         """The distance of a value from the upper edge, as a fraction of the plot (0 to 1)."""
-        part = (self.high - self.height(one)) / (self.high - self.low)
+        part = (self.high - self.height(value)) / (self.high - self.low)
         return min(max(part, 0.0), 1.0)
 
 
 def axis(curve: RunCurve) -> Axis:
     """A suitable axis for the values of a curve."""
-    known = [point for point in curve.points if point is not None] or [0.0]
-    low, high = min(known), max(known)
+    points = [point for point in curve.points if point is not None] or [0.0]
+    low, high = min(points), max(points)
     if curve.what == "similarity":
         step = _nice((1.0 - min(low, 0.97)) / _STEPS)
-        return _lines("linear", 1.0 - _STEPS * step, step, lambda one: f"{one:.6g}")
+        return _lines("linear", 1.0 - _STEPS * step, step, lambda tick: f"{tick:.6g}")
     if curve.what == "loss_scale" and high > 0:
-        return _powers([one for one in known if one > 0], "log2", math.log2, _of_two)
+        return _powers([point for point in points if point > 0], "log2", math.log2, _of_two)
     if low > 0 and high >= _DECADES * low:
-        return _powers(known, "log10", math.log10, lambda one: f"{10.0**one:g}")
+        return _powers(points, "log10", math.log10, lambda exponent: f"{10.0**exponent:g}")
     step = _nice((high - low) / _STEPS) if high > low else _nice(abs(high) / _STEPS or 0.25)
     low = math.floor(low / step) * step
     while low + _STEPS * step < high - step * 1e-9:
         step = _nice(step * 1.01)
-        low = math.floor(min(known) / step) * step
-    return _lines("linear", low, step, lambda one: f"{one:.6g}")
+        low = math.floor(min(points) / step) * step
+    return _lines("linear", low, step, lambda tick: f"{tick:.6g}")
 
 
-def _powers(known: Sequence[float], kind: str, of: Callable[[float], float], label: Callable[[float], str]) -> Axis:
-    low, high = math.floor(of(min(known))), math.ceil(of(max(known)))
+def _powers(points: Sequence[float], kind: str, of: Callable[[float], float], label: Callable[[float], str]) -> Axis:
+    low, high = math.floor(of(min(points))), math.ceil(of(max(points)))
     return _lines(kind, low, max(math.ceil((high - low) / _STEPS), 1), label)
 
 
@@ -81,7 +81,7 @@ def _of_two(power: float) -> str:
 def _nice(step: float) -> float:
     """The next larger round step."""
     size = 10.0 ** math.floor(math.log10(step))
-    return next(size * one for one in _NICE if size * one >= step * (1 - 1e-9))
+    return next(size * factor for factor in _NICE if size * factor >= step * (1 - 1e-9))
 
 
 def plot(curve: RunCurve, name: str, place: str, lang: str) -> str:
@@ -126,13 +126,13 @@ def _field(curve: RunCurve, scale: Axis, lang: str) -> Iterator[str]:
 
 def _band(points: Sequence[float | None], scale: Axis) -> tuple[str, str]:
     """SVG paths of the middle line and of the area from minimum to maximum, each over three points."""
-    known = [point for point in points if point is not None]
-    last = max(len(known) - 1, 1)
-    near = [known[max(index - 1, 0) : index + 2] for index in range(len(known))]
-    x = [f"{index / last * _WIDTH:.4g}" for index in range(len(known))]
+    present = [point for point in points if point is not None]
+    last = max(len(present) - 1, 1)
+    near = [present[max(index - 1, 0) : index + 2] for index in range(len(present))]
+    x = [f"{index / last * _WIDTH:.4g}" for index in range(len(present))]
     low, high, middle = (
-        [f"{at} {scale.down(one) * _HEIGHT:.4g}" for at, one in zip(x, some, strict=True)]
-        for some in (map(min, near), map(max, near), phrases.middle(known))
+        [f"{at} {scale.down(point) * _HEIGHT:.4g}" for at, point in zip(x, some, strict=True)]
+        for some in (map(min, near), map(max, near), phrases.middle(present))
     )
     return f"M{'L'.join(middle)}", f"M{'L'.join([*high, *reversed(low)])}Z"
 
@@ -140,25 +140,25 @@ def _band(points: Sequence[float | None], scale: Axis) -> tuple[str, str]:
 def _dots(curve: RunCurve, scale: Axis) -> Iterator[str]:
     """Dots for deviating outputs and isolated points."""
     last = max(len(curve.points) - 1, 1)
-    for index, one in enumerate(curve.points):
-        if one is None:
+    for index, point in enumerate(curve.points):
+        if point is None:
             continue
-        off = curve.what == "similarity" and one < phrases.THRESHOLD
+        off = curve.what == "similarity" and point < phrases.THRESHOLD
         alone = all(
             near is None for near in (*curve.points[max(index - 1, 0) : index], *curve.points[index + 1 : index + 2])
         )
         if off or alone:
             kind = "off" if off else "alone"
-            yield f'<circle class="{kind}" cx="{_percent(index / last)}" cy="{_percent(scale.down(one))}" r="3"/>'
+            yield f'<circle class="{kind}" cx="{_percent(index / last)}" cy="{_percent(scale.down(point))}" r="3"/>'
 
 
 def _paths(curve: RunCurve, scale: Axis) -> tuple[str, str]:
     """SVG paths of the line and the area below; a loss scale is drawn as steps."""
     last = max(len(curve.points) - 1, 1)
     line, area, run = [], [], list[tuple[str, str]]()
-    for index, one in enumerate((*curve.points, None)):
-        if one is not None:
-            run.append((f"{index / last * _WIDTH:.4g}", f"{scale.down(one) * _HEIGHT:.4g}"))
+    for index, point in enumerate((*curve.points, None)):
+        if point is not None:
+            run.append((f"{index / last * _WIDTH:.4g}", f"{scale.down(point) * _HEIGHT:.4g}"))
             continue
         if run:
             drawn = f"M{run[0][0]} {run[0][1]}"
@@ -171,7 +171,7 @@ def _paths(curve: RunCurve, scale: Axis) -> tuple[str, str]:
 
 def _values(curve: RunCurve, title: str, lang: str) -> str:
     heads = [say(lang, "runs.head.part"), say(lang, "runs.head.value")]
-    rows = [[str(index), escape_html(phrases.figure(curve, one))] for index, one in enumerate(curve.points, 1)]
+    rows = [[str(index), escape_html(phrases.figure(curve, point))] for index, point in enumerate(curve.points, 1)]
     said = say(lang, "runs.all-values")
     caption = f'<span class="unseen">{escape_html(title)}</span>'
     scrolled = f'<div class="scroll" tabindex="0" role="region" aria-label="{attribute(title)}">'

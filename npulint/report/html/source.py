@@ -47,15 +47,15 @@ class Syntax:
 
     def tokens(self, text: str, number: int = 0) -> list[Token]:
         """The tokens of a line; `number` (0: unknown) says whether it begins within a string."""
-        begin, found = 0, []
+        begin, tokens = 0, []
         quote = self._inside.get(number)
         if quote:
             end = text.find(quote)
             begin = len(text) if end < 0 else end + len(quote)
-            found.append((0, begin, "u"))
+            tokens.append((0, begin, "u"))
         for match in _scanner(self._language).finditer(text, begin):
-            found.append((match.start(), match.end(), match.lastgroup or ""))
-        return found
+            tokens.append((match.start(), match.end(), match.lastgroup or ""))
+        return tokens
 
 
 def _inside(lines: Sequence[str]) -> dict[int, str]:
@@ -63,7 +63,7 @@ def _inside(lines: Sequence[str]) -> dict[int, str]:
     text = "\n".join(lines)
     if len(text) > _LONG or ('"""' not in text and "'''" not in text):
         return {}
-    found: dict[int, str] = {}
+    quotes: dict[int, str] = {}
     number, last = 1, 0
     for match in _scanner("python").finditer(text):
         if match.lastgroup != "u" or "\n" not in match[0]:
@@ -71,9 +71,9 @@ def _inside(lines: Sequence[str]) -> dict[int, str]:
         number += text.count("\n", last, match.start())
         rest = match[0].count("\n")
         quote = match[0].lstrip("bfruBFRU")[:3]
-        found.update(dict.fromkeys(range(number + 1, number + rest + 1), quote))
+        quotes.update(dict.fromkeys(range(number + 1, number + rest + 1), quote))
         number, last = number + rest, match.end()
-    return found
+    return quotes
 
 
 def colored(text: str, tokens: Sequence[Token], first: int, last: int) -> str:
@@ -142,7 +142,7 @@ def _texts(path: str, source: Sequence[str], first: int, last: int) -> dict[int,
     middle = {number: _text(path, source[number - 1]) for number in _span_numbers(first, last) if number}
     before: dict[int, str] = {}
     after: dict[int, str] = {}
-    for found, numbers in (
+    for neighbours, numbers in (
         (before, range(first - 1, max(0, first - 1 - _CONTEXT), -1)),
         (after, range(last + 1, min(len(source), last + _CONTEXT) + 1)),
     ):
@@ -150,9 +150,9 @@ def _texts(path: str, source: Sequence[str], first: int, last: int) -> dict[int,
             text = _text(path, source[number - 1])
             if notebook and text == source[number - 1]:  # not a line of this cell
                 break
-            found[number] = text
-        while found and not next(reversed(found.values())).strip():
-            found.popitem()
+            neighbours[number] = text
+        while neighbours and not next(reversed(neighbours.values())).strip():
+            neighbours.popitem()
     return {**dict(reversed(before.items())), **middle, **after}
 
 
@@ -176,7 +176,7 @@ def _indent(texts: Sequence[str]) -> int:
     """The common indentation of all lines."""
     starts = [text[: len(text) - len(text.lstrip(" \t"))] for text in texts if text.strip(" \t")]
     least, most = min(starts, default=""), max(starts, default="")
-    return next((n for n, (one, other) in enumerate(zip(least, most, strict=False)) if one != other), len(least))
+    return next((n for n, (char, other) in enumerate(zip(least, most, strict=False)) if char != other), len(least))
 
 
 def _parts(text: str, number: int, span: Span, last: int, indent: int) -> tuple[str, str, str]:

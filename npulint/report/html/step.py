@@ -80,30 +80,30 @@ def _head(page: Page, key: _Key, lines: Mapping[tuple[str, int], PlaceCell]) -> 
     return f'{shown} <span class="muted">{escape_html(function)}</span>' if named else shown
 
 
-def _row(head: str, step_stretches: Sequence[StepStretch], whole: int, lang: str) -> Sequence[str]:
+def _row(head: str, step_stretches: Sequence[StepStretch], operators: int, lang: str) -> Sequence[str]:
     runs: Counter[str] = Counter()
     for step_stretch in step_stretches:
         runs.update(step_stretch.runs)
-    waits = sum(len(one.waits) for one in step_stretches)
+    waits = sum(len(step_stretch.waits) for step_stretch in step_stretches)
     listed = say(lang, "list.and").join(f"{words.word('step.runs', name, lang)} {n:,}" for name, n in runs.items())
     told = {"begin": step_stretches[0].begin + 1, "end": step_stretches[-1].end, "runs": listed, "waits": waits}
     text = say(lang, "step.picture.row", **told)
-    drawn = "".join(part for one in step_stretches for part in _stretch(one, whole or 1))
+    drawn = "".join(part for step_stretch in step_stretches for part in _stretch(step_stretch, operators or 1))
     strip = f'<svg class="strip" role="img" aria-label="{attribute(text)}">{drawn}</svg>'
     return head, strip, f"{sum(runs.values()):,}", f"{waits:,}" if waits else ""
 
 
-def _stretch(step_stretch: StepStretch, whole: int) -> Iterator[str]:
+def _stretch(step_stretch: StepStretch, operators: int) -> Iterator[str]:
     begin = float(step_stretch.begin)
     scale = (step_stretch.end - step_stretch.begin) / (sum(step_stretch.runs.values()) or 1)
     for name in sorted(step_stretch.runs, key=lambda name: _RUNS.index(name) if name in _RUNS else len(_RUNS)):
         width = step_stretch.runs[name] * scale
-        drawn = max(100 * width / whole, _NARROW)
+        drawn = max(100 * width / operators, _NARROW)
         kind = name if name in _RUNS else "unknown"
-        yield f'<rect class="run-{kind}" x="{100 * begin / whole:.4g}%" width="{drawn:.3g}%"/>'
+        yield f'<rect class="run-{kind}" x="{100 * begin / operators:.4g}%" width="{drawn:.3g}%"/>'
         begin += width
     for number in step_stretch.waits:
-        x = f"{100 * (number + 0.5) / whole:.4g}%"
+        x = f"{100 * (number + 0.5) / operators:.4g}%"
         yield f'<line class="wait" x1="{x}" x2="{x}" y1="0" y2="100%"/><circle class="wait" cx="{x}" cy="3" r="3"/>'
 
 
@@ -131,10 +131,10 @@ def memory_curve(picture: StepPicture, lang: str) -> str:
 
 def _areas(picture: StepPicture, most: int) -> Iterator[str]:
     """From the highest stack to the lowest, each from its sum down to zero."""
-    whole = max(picture.operators, 1)
+    operators = max(picture.operators, 1)
     for index in range(len(CLASSES) - 1, -1, -1):
         steps = [
-            (f"{min(at / whole, 1) * _WIDTH:.4g}", f"{(1 - sum(held[: index + 1]) / most) * _HEIGHT:.4g}")
+            (f"{min(at / operators, 1) * _WIDTH:.4g}", f"{(1 - sum(held[: index + 1]) / most) * _HEIGHT:.4g}")
             for at, held in picture.memory
         ]
         line = f"M{steps[0][0]} {_HEIGHT}V{steps[0][1]}" + "".join(f"H{x}V{y}" for x, y in steps[1:])
@@ -152,7 +152,7 @@ def step(page: Page, step_summary: StepSummary) -> str:
         drawn = [order(page, step_summary.picture, lines)]
         if step_summary.picture.memory:
             drawn.append(memory_curve(step_summary.picture, lang))
-    panels = "".join(f'<div class="panel">{one}</div>' for one in drawn)
+    panels = "".join(f'<div class="panel">{drawing}</div>' for drawing in drawn)
     parts = [
         f'<div class="panels stepped">{panels}</div>' if panels else "",
         *(f'<div class="panel tabled">{_table(page, table, lines)}</div>' for table in tables(step_summary, lang)),

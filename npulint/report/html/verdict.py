@@ -74,8 +74,8 @@ def _word(page: Page, severities: Counter[str], items: Counter[str]) -> str:
         return "open"
     if not frameworks and not result.graphs and not result.runs and (result.seen or not result.findings):
         return "unrecognised" if result.seen else "unused"
-    whole = lists(result) and not items["unknown"] and not any(problem.fatal for problem in result.unreadable)
-    return "ready" if whole else "check"
+    is_complete = lists(result) and not items["unknown"] and not any(problem.fatal for problem in result.unreadable)
+    return "ready" if is_complete else "check"
 
 
 def compared_verdict(page: Page, comparison: Comparison) -> ReadinessVerdict:
@@ -84,7 +84,7 @@ def compared_verdict(page: Page, comparison: Comparison) -> ReadinessVerdict:
 
     lang, items = page.lang, items_of(comparison.pairs)
     severities = Counter(finding.severity for finding in page.result.findings)
-    found = severities["error"] + severities["warning"]
+    flagged = severities["error"] + severities["warning"]
     if of_runs_alone(comparison) and comparison.runs is not None:
         from npulint.report.compared.runs import headline
 
@@ -96,8 +96,8 @@ def compared_verdict(page: Page, comparison: Comparison) -> ReadinessVerdict:
         word, reason = "nothing", say(lang, "compare.pairs.none") + say(lang, "compare.end")
     elif items["differs"]:
         word, reason = "differs", count(lang, "compare.summary.differs", items["differs"])
-    elif items["unknown"] or found:
-        word, reason = "unsure", say(lang, "compare.summary.findings" if found else "compare.summary.unsure")
+    elif items["unknown"] or flagged:
+        word, reason = "unsure", say(lang, "compare.summary.findings" if flagged else "compare.summary.unsure")
     else:
         word, reason = "same", say(lang, "compare.summary.same")
     manual = [count(lang, "compare.summary.manual", items["unknown"])] if items["unknown"] else []

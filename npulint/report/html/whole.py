@@ -57,8 +57,8 @@ def overview(page: Page) -> str:
         left += right
         right = [chart(say(lang, "html.chart.items"), say(lang, "html.item"), items, STATUSES, lang)]
 
-    def panel(one: Block) -> str:
-        return f'<div class="panel">{markup(page, one)}</div>'
+    def panel(block: Block) -> str:
+        return f'<div class="panel">{markup(page, block)}</div>'
 
     columns = [f'<div class="column">{"".join(map(panel, column))}</div>' for column in (left, right) if column]
     body = f'<div class="panels">{"".join(columns)}</div>'
@@ -67,23 +67,23 @@ def overview(page: Page) -> str:
 
 def severities_by(page: Page, key: Callable[[Finding], str]) -> dict[str, Counter[str]]:
     """Counts of findings by severity for each value of `key`."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for finding in page.shown:
-        found[key(finding)][finding.severity] += 1
-    return found
+        counts[key(finding)][finding.severity] += 1
+    return counts
 
 
 def _categories(page: Page) -> list[_Row]:
-    found = severities_by(page, lambda finding: finding.category)
+    counts = severities_by(page, lambda finding: finding.category)
     names = [(category, say(page.lang, f"category.{category}")) for category in CATEGORIES]
-    return [(name, found[category]) for category, name in names]
+    return [(name, counts[category]) for category, name in names]
 
 
 def _checks(page: Page) -> list[_Row]:
-    found = severities_by(page, lambda finding: finding.code)
+    counts = severities_by(page, lambda finding: finding.code)
     names = {finding.code: finding.name for finding in page.shown}
-    most = sorted(found, key=lambda code: (-sum(found[code].values()), code))[:_TOP]
-    return [(CodeCell(names[code], f"#{identifier('check', code)}"), found[code]) for code in most]
+    most = sorted(counts, key=lambda code: (-sum(counts[code].values()), code))[:_TOP]
+    return [(CodeCell(names[code], f"#{identifier('check', code)}"), counts[code]) for code in most]
 
 
 def _items(page: Page) -> list[_Row]:
@@ -91,12 +91,12 @@ def _items(page: Page) -> list[_Row]:
     programs = lists(page.result)
     if len(programs) < 2:
         return []
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for program in programs:
         for item in program.checklist:
-            found[item.title][item.status] += 1
-    order = sorted(found, key=lambda title: (-found[title]["failed"], -found[title]["unknown"], title))
-    return [(title, found[title]) for title in order]
+            counts[item.title][item.status] += 1
+    order = sorted(counts, key=lambda title: (-counts[title]["failed"], -counts[title]["unknown"], title))
+    return [(title, counts[title]) for title in order]
 
 
 # The last sections of the page: fixes, suppressed findings, unread files, figures of the run.
@@ -133,8 +133,8 @@ def fixed(page: Page) -> str:
 
 def silenced(page: Page) -> str:
     """The findings that comments and the baseline suppress; empty if none."""
-    lang, found = page.lang, page.result.suppressed
-    if not found:
+    lang, suppressed = page.lang, page.result.suppressed
+    if not suppressed:
         return ""
     unnamed = {"comment": Note(say(lang, "html.no-reason"))}
     rows: list[list[Cell]] = [
@@ -145,9 +145,11 @@ def silenced(page: Page) -> str:
             say(lang, f"html.by.{suppressed_finding.by}"),
             Prose(suppressed_finding.reason) if suppressed_finding.reason else unnamed.get(suppressed_finding.by, ""),
         ]
-        for suppressed_finding in found
+        for suppressed_finding in suppressed
     ]
-    return _folded(page, "silenced", count(lang, "html.silenced", len(found)), "place rule message by reason", rows)
+    return _folded(
+        page, "silenced", count(lang, "html.silenced", len(suppressed)), "place rule message by reason", rows
+    )
 
 
 def _folded(page: Page, name: str, summary: str, heads: str, rows: list[list[Cell]]) -> str:
@@ -207,18 +209,18 @@ def run(page: Page) -> str:
 
 def _counts(page: Page) -> str:
     lang = page.lang
-    found = severities_by(page, lambda finding: finding.code)
+    counts = severities_by(page, lambda finding: finding.code)
     names = {finding.code: finding.name for finding in page.shown}
     rows: list[list[Cell]] = [
         [
             CodeCell(names[code], f"#{identifier('check', code)}"),
             code,
-            *(str(found[code][severity]) for severity in SEVERITIES),
-            str(sum(found[code].values())),
+            *(str(counts[code][severity]) for severity in SEVERITIES),
+            str(sum(counts[code].values())),
         ]
-        for code in sorted(found, key=lambda code: (-sum(found[code].values()), code))
+        for code in sorted(counts, key=lambda code: (-sum(counts[code].values()), code))
     ]
-    keys = ("html.rule", "html.code", *(f"severity.{one}" for one in SEVERITIES), "html.total")
+    keys = ("html.rule", "html.code", *(f"severity.{severity}" for severity in SEVERITIES), "html.total")
     heading = say(lang, "html.counts")
     table = Table(heading, [say(lang, key) for key in keys], rows, "counts")
     return markup(page, Folded(heading, [table])) if rows else ""
@@ -256,20 +258,20 @@ def programs(page: Page) -> str:
     return section("programs", say(lang, "html.section.programs"), body, "many" if many else "")
 
 
-def _program(page: Page, program: ProgramSummary, opened: bool, whole: bool) -> str:
-    """A checklist, or the failed items of one if it is not to be `whole`."""
+def _program(page: Page, program: ProgramSummary, opened: bool, complete: bool) -> str:
+    """A checklist, or the failed items of one if it is not to be `complete`."""
     lang = page.lang
     entry = page.paths(program.entry)
-    found = Counter(item.status for item in program.checklist)
+    statuses = Counter(item.status for item in program.checklist)
     summary = tally(program, lang)
-    drawn = inline(page, bar(found, STATUSES, sum(found.values()), summary))
+    drawn = inline(page, bar(statuses, STATUSES, sum(statuses.values()), summary))
     heads = [say(lang, f"html.{word}") for word in ("item", "status", "evidence", "look")]
-    rows = [_item(page, item) for item in program.checklist if whole or item.status == "failed"]
+    rows = [_item(page, item) for item in program.checklist if complete or item.status == "failed"]
     caption = f'<span class="unseen">{say(lang, "readiness", entry=escape_html(entry))}</span>'
     return (
         f'<details class="program"{" open" if opened else ""}><summary><span class="path">{escape_html(entry)}</span>'
         f'<span class="traits">{_traits(program, lang)}</span>{drawn}<span class="tally">{summary}</span></summary>\n'
-        f"{table(caption, heads, rows, 'list') if rows else ''}{'' if whole else _failed_only(lang)}</details>"
+        f"{table(caption, heads, rows, 'list') if rows else ''}{'' if complete else _failed_only(lang)}</details>"
     )
 
 
@@ -288,7 +290,7 @@ def _evidence(page: Page, item: ChecklistItem) -> str:
         rest = [_failure(page, failure) for failure in item.failures[_PLACES:]]
         more = ""
         if rest:
-            listed = "".join(f"<li>{one}</li>" for one in rest)
+            listed = "".join(f"<li>{place}</li>" for place in rest)
             more = f"<details><summary>{count(page.lang, 'html.more', len(rest))}</summary><ul>{listed}</ul></details>"
         return f"<ul>{''.join(f'<li>{place}</li>' for place in places)}</ul>{more}"
     return "" if item.evidence is None else _failure(page, item.evidence)
@@ -301,8 +303,8 @@ def _failure(page: Page, evidence: Evidence) -> str:
 
 def _traits(program: ProgramSummary, lang: str) -> str:
     """Framework, modes, migration state, roles, and number of files."""
-    known = traits(program, ("framework", "mode", "state", "devices", "role"), lang)
-    return escape_html(say(lang, "list.and").join([*known, count(lang, "html.files", program.files)]))
+    described = traits(program, ("framework", "mode", "state", "devices", "role"), lang)
+    return escape_html(say(lang, "list.and").join([*described, count(lang, "html.files", program.files)]))
 
 
 def _others(page: Page, others: Sequence[ProgramSummary]) -> str:

@@ -87,8 +87,8 @@ def _operator(name: Cell, style: str, run_part: RunPart, most: float, lang: str)
 
 def parts(run_timeses: Sequence[RunTimes], what: str, lang: str) -> Table:
     """The parts of a step or iteration, one row per table."""
-    names = dict.fromkeys(part.name for one in run_timeses for part in one.parts)
-    file, bar, whole = _heads("file - whole", lang)
+    names = dict.fromkeys(part.name for run_times in run_timeses for part in run_times.parts)
+    file, bar, total = _heads("file - whole", lang)
     keys = [Label(say(lang, f"runs.part.{name}"), f"key {name}") for name in names]
     rows: list[Sequence[Cell]] = []
     for run_times in run_timeses:
@@ -106,7 +106,7 @@ def parts(run_timeses: Sequence[RunTimes], what: str, lang: str) -> Table:
                 (time(run_times.us), Note(mean)),
             ]
         )
-    return Table(say(lang, f"runs.{what}"), [file, bar, *keys, whole], rows, "chart parts", titled=True, wide=True)
+    return Table(say(lang, f"runs.{what}"), [file, bar, *keys, total], rows, "chart parts", titled=True, wide=True)
 
 
 def stalls(run_stalls: Sequence[RunStall], lang: str) -> Table:

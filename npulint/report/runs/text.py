@@ -26,8 +26,8 @@ def bar(share: float, width: int, plain: bool) -> str:
     share = min(max(share, 0.0), 1.0)
     if plain:
         return ("#" * round(share * width)).ljust(width)
-    whole, rest = divmod(round(share * width * 8), 8)
-    text = "█" * whole + (_EIGHTHS[rest] if rest else "")
+    full, rest = divmod(round(share * width * 8), 8)
+    text = "█" * full + (_EIGHTHS[rest] if rest else "")
     return (text or ("▏" if share else "")).ljust(width)
 
 
@@ -48,20 +48,20 @@ def stacked(shares: Sequence[float], width: int, plain: bool) -> str:
 def spark(values: Sequence[float | None], width: int, plain: bool) -> str:
     """A sparkline of at most `width` cells: per interval the value farthest from the overall middle; gaps are
     blanks."""
-    known = [value for value in values if value is not None]
-    if not known or width < 1:
+    present = [value for value in values if value is not None]
+    if not present or width < 1:
         return ""
-    middle = (min(known) + max(known)) / 2
+    middle = (min(present) + max(present)) / 2
     row: list[float | None] = []
     for stretch in _stretches(values, min(width, len(values))):
-        there = [one for one in stretch if one is not None]
-        row.append(max(there, key=lambda one: abs(one - middle), default=None))
+        there = [value for value in stretch if value is not None]
+        row.append(max(there, key=lambda value: abs(value - middle), default=None))
     return _drawn(row, _PLAIN_LEVELS if plain else _LEVELS)
 
 
 def _drawn(values: Sequence[float | None], levels: str) -> str:
-    known = [one for one in values if one is not None]
-    low, span = min(known), max(known) - min(known)
+    present = [value for value in values if value is not None]
+    low, span = min(present), max(present) - min(present)
     line = ""
     for value in values:
         step = int((value - low) / span * len(levels)) if value is not None and span else len(levels) // 2
@@ -158,7 +158,7 @@ class _Writer:
     def _others(self, times: RunTimes, shown: Sequence[tuple[str, float, float]]) -> tuple[str, float, float] | None:
         """The omitted types together: label, µs and share; None if there are none."""
         others = times.more + len(times.parts) - len(shown)
-        us, share = sum(one[1] for one in shown), sum(one[2] for one in shown)
+        us, share = sum(part[1] for part in shown), sum(part[2] for part in shown)
         name = count(self._lang, "runs.others", others)
         return (name, max(times.us - us, 0.0), max(100 - share, 0.0)) if others else None
 
@@ -182,7 +182,7 @@ class _Writer:
         steps = [change for change in changes if change.what == "step"]
         operators = [change for change in changes if change.what == "operator"]
         shown = [*steps, *self._first(operators, _CHANGED)]
-        names = [escape_control_chars(words.change_name(one, self._lang)) for one in shown]
+        names = [escape_control_chars(words.change_name(run_change, self._lang)) for run_change in shown]
         room = min(max(map(cells, names)), _NAME)
         for name, run_change in zip(names, shown, strict=True):
             times = say(self._lang, "runs.before", before=time(run_change.before_us), us=time(run_change.us))

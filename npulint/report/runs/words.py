@@ -33,24 +33,24 @@ _UNUSED = frozenset(("unread", "older"))
 _TINY, _HUGE = 1e-3, 1e7
 
 
-def value(one: float | None) -> str:
+def value(amount: float | None) -> str:
     """A number with three digits; ``-`` for None."""
-    if one is None:
+    if amount is None:
         return "-"
-    return number(one) if one == 0 or _TINY <= abs(one) < _HUGE else f"{one:.3g}"
+    return number(amount) if amount == 0 or _TINY <= abs(amount) < _HUGE else f"{amount:.3g}"
 
 
-def scale(one: float | None) -> str:
+def scale(factor: float | None) -> str:
     """A loss scale; large powers of two as such, also from values rounded to six digits."""
-    if one is None or one < 1024:
-        return value(one)
-    power = round(math.log2(one))
-    return f"2^{power}" if abs(one / 2.0**power - 1) < 1e-5 else value(one)
+    if factor is None or factor < 1024:
+        return value(factor)
+    power = round(math.log2(factor))
+    return f"2^{power}" if abs(factor / 2.0**power - 1) < 1e-5 else value(factor)
 
 
-def similarity(one: float | None) -> str:
+def similarity(cosine: float | None) -> str:
     """A cosine similarity; values below 1 are never rounded to 1."""
-    return "-" if one is None else f"{one:.6f}".rstrip("0").rstrip(".") if one != 1 else "1"
+    return "-" if cosine is None else f"{cosine:.6f}".rstrip("0").rstrip(".") if cosine != 1 else "1"
 
 
 def is_band(curve: RunCurve) -> bool:
@@ -61,15 +61,15 @@ def is_band(curve: RunCurve) -> bool:
 def middle(points: Sequence[float | None]) -> list[float]:
     """The middle line of a band: means over five points, the outer ones weighted by half, since the points alternate
     with a period of four."""
-    known = [point for point in points if point is not None]
-    padded = [*known[:1], *known[:1], *known, *known[-1:], *known[-1:]]
-    fives = (padded[index : index + 5] for index in range(len(known)))
+    present = [point for point in points if point is not None]
+    padded = [*present[:1], *present[:1], *present, *present[-1:], *present[-1:]]
+    fives = (padded[index : index + 5] for index in range(len(present)))
     return [((five[0] + five[4]) / 2 + sum(five[1:4])) / 4 for five in fives]
 
 
-def figure(curve: RunCurve, one: float | None) -> str:
+def figure(curve: RunCurve, point: float | None) -> str:
     """A value of a curve."""
-    return {"loss_scale": scale, "similarity": similarity}.get(curve.what, value)(one)
+    return {"loss_scale": scale, "similarity": similarity}.get(curve.what, value)(point)
 
 
 def percent(share: float, lang: str, signed: bool = False) -> str:

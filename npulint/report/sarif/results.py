@@ -39,16 +39,16 @@ def rules(findings: Iterable[Finding], view: ReportView) -> list[dict[str, Any]]
 
 
 def _rule(findings: Sequence[Finding], page: RulePage | None) -> dict[str, Any]:
-    one = findings[0]
+    first = findings[0]
     severity = max((finding.severity for finding in findings), key=RANK.__getitem__)
     page = page or RulePage("", "", "", "")
-    name = one.name.strip() or one.code
+    name = first.name.strip() or first.code
     title = page.title.strip() or name
-    why = page.why.strip() or one.why.strip() or title
-    advice = page.fix.strip() or one.fix.text.strip()
+    why = page.why.strip() or first.why.strip() or title
+    advice = page.fix.strip() or first.fix.text.strip()
     plain = "\n\n".join(dict.fromkeys(filter(None, (title, why, advice))))
     described: dict[str, Any] = {
-        "id": one.code,
+        "id": first.code,
         "name": cut(name, _NAME_CHARACTERS),
         "shortDescription": {"text": cut(title, MOST_CHARACTERS)},
         "fullDescription": {"text": cut(why, MOST_CHARACTERS)},
@@ -57,13 +57,13 @@ def _rule(findings: Sequence[Finding], page: RulePage | None) -> dict[str, Any]:
         "properties": {
             "precision": max((finding.confidence for finding in findings), key=CONFIDENCES.index),
             "problem.severity": _PROBLEM[severity],
-            "category": one.category,
-            "topic": one.topic,
-            "tags": list(dict.fromkeys(filter(None, (*_TAGS, one.category, one.topic)))),
+            "category": first.category,
+            "topic": first.topic,
+            "tags": list(dict.fromkeys(filter(None, (*_TAGS, first.category, first.topic)))),
         },
     }
-    if _ADDRESS.match(one.url):
-        described["helpUri"] = one.url
+    if _ADDRESS.match(first.url):
+        described["helpUri"] = first.url
     return described
 
 

@@ -135,8 +135,8 @@ def _table(title: str, heads: str, rows: Sequence[Sequence[Cell]], lang: str, no
     return Table(title, texts, shown, "list step", more="live.more", titled=True, note=note, wide=True)
 
 
-def _place(one: StepOperator | StepWait | StepShape) -> Cell:
-    return PlaceCell(one.path, Span.at(one.line)) if one.path else ""
+def _place(recorded: StepOperator | StepWait | StepShape) -> Cell:
+    return PlaceCell(recorded.path, Span.at(recorded.line)) if recorded.path else ""
 
 
 # The tables of a recorded step in the text report.
@@ -148,10 +148,10 @@ def blocks(step: StepSummary, view: ReportView) -> list[list[str]]:
     """The tables, what was not seen, and how the run ended."""
     lang = view.lang
     plain = msgspec.structs.replace(step, explained=False)
-    found = [_lines(table, view) for table in tables(plain, lang, view.all_operators)]
-    found += [_differences(step, view)] if step.explained else []
-    found += [[say(lang, "live.note", text=escape_control_chars(note))] for note in step.notes]
-    return [*found, *([[escape_control_chars(step.ended)]] if step.ended else [])]
+    parts = [_lines(table, view) for table in tables(plain, lang, view.all_operators)]
+    parts += [_differences(step, view)] if step.explained else []
+    parts += [[say(lang, "live.note", text=escape_control_chars(note))] for note in step.notes]
+    return [*parts, *([[escape_control_chars(step.ended)]] if step.ended else [])]
 
 
 def _lines(table: Table, view: ReportView) -> list[str]:

@@ -35,9 +35,9 @@ def verdict(key: str, lang: str) -> str:
     return word("live.verdict", key, lang)
 
 
-def shapes(found: tuple[tuple[int, ...], ...]) -> str:
+def shapes(ordered_shapes: tuple[tuple[int, ...], ...]) -> str:
     """Shapes in order: ``(8, 128) → (8, 97)``."""
-    return " → ".join(f"({', '.join(map(str, one))})" for one in found)
+    return " → ".join(f"({', '.join(map(str, shape))})" for shape in ordered_shapes)
 
 
 def fits(memory: StepMemory, lang: str) -> str:
@@ -53,11 +53,11 @@ def fits(memory: StepMemory, lang: str) -> str:
 
 def totals(step: StepSummary, lang: str) -> str:
     """How many operators run where."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for operator in step.operators:
         name = verdict(operator.verdict, lang)
-        found[name] = found.get(name, 0) + operator.count
-    return say(lang, "list.and").join(f"{name} {number}" for name, number in found.items())
+        counts[name] = counts.get(name, 0) + operator.count
+    return say(lang, "list.and").join(f"{name} {number}" for name, number in counts.items())
 
 
 def waits(step: StepSummary, lang: str) -> str:

@@ -72,11 +72,11 @@ def _compared(quantity: Quantity, recorded: Recorded, other: Recorded) -> Compar
     if quantity == "step_time":
         return _paced(recorded, other)
     both = aligned(recorded, other)
-    found = _verdict(quantity, both)
-    at = both.at[found.at] if 0 <= found.at < len(both.at) else None
+    parted = _verdict(quantity, both)
+    at = both.at[parted.at] if 0 <= parted.at < len(both.at) else None
     curve = ComparedCurve(
         quantity,
-        found.verdict,
+        parted.verdict,
         *(
             recorded.label,
             other.label,
@@ -88,11 +88,11 @@ def _compared(quantity: Quantity, recorded: Recorded, other: Recorded) -> Compar
         points=_drawn(recorded),
         migrated_points=_drawn(other),
         at=at,
-        until=both.at[found.until] if found.verdict == "meet" else None,
+        until=both.at[parted.until] if parted.verdict == "meet" else None,
         line=_line(recorded, at),
         migrated_line=_line(other, at),
-        gap=round(100 * found.gap, 2),
-        noise=round(100 * found.noise, 2),
+        gap=round(100 * parted.gap, 2),
+        noise=round(100 * parted.noise, 2),
     )
     if not both.at:
         return curve
@@ -121,17 +121,17 @@ def _verdict(quantity: Quantity, both: Aligned) -> Parting:
         return _scales(both)
     if quantity == "grad_norm":
         gaps = list(_ratios(both))
-        found = parting([0.0] * len(gaps), gaps, absolute=_NORM)
-        return msgspec.structs.replace(found, gap=math.expm1(min(found.gap, _MOST)))
+        parted = parting([0.0] * len(gaps), gaps, absolute=_NORM)
+        return msgspec.structs.replace(parted, gap=math.expm1(min(parted.gap, _MOST)))
     return parting(both.reference, both.migrated)
 
 
 def _ratios(both: Aligned) -> Iterator[float]:
     """The logarithms of the ratios; where a gradient overflowed, the one before."""
     last = 0.0
-    for one, other in zip(both.reference, both.migrated, strict=True):
-        if 0 < one < math.inf and 0 < other < math.inf:
-            last = math.log(other) - math.log(one)
+    for reference, other in zip(both.reference, both.migrated, strict=True):
+        if 0 < reference < math.inf and 0 < other < math.inf:
+            last = math.log(other) - math.log(reference)
         yield last
 
 
@@ -355,11 +355,11 @@ def _rows(pairs: Sequence[ComparedPair]) -> Iterable[ComparedRow]:
 
 
 def _explained(name: str, quantity: str, at: float | None, rows: Sequence[ComparedRow], lang: str) -> Symptom:
-    known = causes()[name]
-    explanations = [_of_row(row, cause, lang) for cause in known for row in rows if row.part in cause.parts]
+    possible_causes = causes()[name]
+    explanations = [_of_row(row, cause, lang) for cause in possible_causes for row in rows if row.part in cause.parts]
     if explanations:
         return Symptom(name, quantity, at, tuple(explanations[:_EXPLAINED]), explained=True)
-    usual = tuple(Explanation(" ".join(cause.parts), cause.reason(lang)) for cause in known[:_USUAL])
+    usual = tuple(Explanation(" ".join(cause.parts), cause.reason(lang)) for cause in possible_causes[:_USUAL])
     return Symptom(name, quantity, at, usual)
 
 

@@ -59,12 +59,12 @@ def parting(
         (i for i, pair in enumerate(zip(reference, migrated, strict=True)) if not all(map(_finite, pair))), None
     )
     count = len(reference) if stop is None else stop
-    found = _of_numbers(reference[:count], migrated[:count], tolerance, absolute)
-    if stop is None or found.verdict in ("part", "apart"):
-        return found
+    parted = _of_numbers(reference[:count], migrated[:count], tolerance, absolute)
+    if stop is None or parted.verdict in ("part", "apart"):
+        return parted
     if _finite(reference[stop]) != _finite(migrated[stop]):
-        return Parting("not_finite", stop, noise=found.noise)
-    return found
+        return Parting("not_finite", stop, noise=parted.noise)
+    return parted
 
 
 def first_differs(reference: Sequence[float], migrated: Sequence[float], tolerance: float = TOLERANCE) -> bool:

@@ -54,7 +54,7 @@ def summarise_run(program: Program) -> RunSummary:
         stalls=_first(stalls),
         graphs=_first(graphs),
         changes=(*_steps_changed(program), *_operators_changed(program))[:_KEPT],
-        left_out=sum(max(len(one) - _KEPT, 0) for one in (times, curves, stalls, graphs)),
+        left_out=sum(max(len(summaries) - _KEPT, 0) for summaries in (times, curves, stalls, graphs)),
     )
 
 
@@ -75,7 +75,7 @@ def _files(program: Program) -> tuple[RunFile, ...]:
         for comparison_table in _of(program, "run_comparison", ComparisonTable)
         if not comparison_table.outputs
     }
-    found = {
+    files = {
         run_source.path: RunFile(
             path=run_source.path,
             form=run_source.form,
@@ -88,7 +88,7 @@ def _files(program: Program) -> tuple[RunFile, ...]:
         )
         for run_source in _of(program, "run_source", RunSource)
     }
-    return tuple(found[path] for path in sorted(found))
+    return tuple(files[path] for path in sorted(files))
 
 
 def _operators(program: Program) -> Iterator[RunTimes]:
@@ -98,7 +98,7 @@ def _operators(program: Program) -> Iterator[RunTimes]:
         if fact.leads:
             part = RunPart(fact.name[:_TEXT], fact.type_us, fact.type_share, fact.type_count)
             tables.setdefault(fact.table or fact.path, []).append(part)
-    wholes = {one.path: one for one in _of(program, "run_kernels", KernelTable) if one.path in tables}
+    wholes = {table.path: table for table in _of(program, "run_kernels", KernelTable) if table.path in tables}
     for path, kernel_table in wholes.items():
         yield _table(path, kernel_table.span.line, kernel_table.compute_us, kernel_table.kernels, tables[path])
     folders = {posixpath.dirname(path) for path in wholes}
@@ -206,7 +206,7 @@ def _of_comparison(comparison_table: ComparisonTable) -> RunCurve:
 
 
 def _points(curve: Iterable[float]) -> tuple[float | None, ...]:
-    return tuple(one if math.isfinite(one) else None for one in curve)
+    return tuple(number if math.isfinite(number) else None for number in curve)
 
 
 def _stalls(program: Program) -> Iterator[RunStall]:

@@ -46,7 +46,7 @@ def shown(finding: Finding, facts: Sequence[Fact], find: Query, origins_of: Orig
         path=fact.path,
         span=fact.span,
         about=_about(fact),
-        operator=tuple(dict.fromkeys(word for one in about for word in one if word)),
+        operator=tuple(dict.fromkeys(word for operator in about for word in operator if word)),
         several=fact.kind == "run_event" and len(about) > 1,
         origins=tuple((origin.path, origin.span.line) for origin in origins),
         exact=isinstance(fact, _MEASURED) and fact.file is not None,
@@ -56,8 +56,8 @@ def shown(finding: Finding, facts: Sequence[Fact], find: Query, origins_of: Orig
     places = [] if at is None else [Related(fact.path, fact.span, say(lang, "merged.row"))]
     places += [_related(origin, lang) for origin in origins if (origin.path, origin.span.line) != (path, span.line)]
     others = [_moved(place, some, lang) for place, some in zip(finding.related, facts[1:], strict=False)]
-    known = {(path, span.line), *((place.path, place.span.line) for place in places)}
-    more = (place for place in finding.related[len(others) :] if (place.path, place.span.line) not in known)
+    listed = {(path, span.line), *((place.path, place.span.line) for place in places)}
+    more = (place for place in finding.related[len(others) :] if (place.path, place.span.line) not in listed)
     cost = max(_cost(some, find) for some in facts)
     return msgspec.structs.replace(
         finding, path=path, span=span, related=(*places, *others, *more), artifact_location=row, cost=cost
@@ -70,8 +70,8 @@ def _cost(fact: Fact, find: Query) -> float:
         return 0.0  # its share is of the number of steps, not of time
     shares = [fact.get(name) for name in _shares(find)]
     of_step = fact.get("of_step")
-    whole = 100 if of_step is None else of_step
-    return max((share * whole / 100 for share in shares if isinstance(share, (int, float))), default=0.0)
+    base_share = 100 if of_step is None else of_step
+    return max((share * base_share / 100 for share in shares if isinstance(share, (int, float))), default=0.0)
 
 
 def _shares(find: Query) -> set[str]:

@@ -118,7 +118,8 @@ def facts_of_files(files: Iterable[FileFacts]) -> list[Fact]:
 
 def _step_changes(facts: Sequence[Fact], before: Sequence[Fact]) -> Iterator[Fact]:
     step_breakdownses = [
-        [one for one in some if isinstance(one, StepBreakdown) and one.step_us > 0] for some in (facts, before)
+        [breakdown for breakdown in some if isinstance(breakdown, StepBreakdown) and breakdown.step_us > 0]
+        for some in (facts, before)
     ]
     if [len(step_breakdowns) for step_breakdowns in step_breakdownses] != [1, 1]:
         return
@@ -162,12 +163,12 @@ def _computing(facts: Sequence[Fact]) -> _Computing | None:
 def _types(facts: Sequence[OperatorKernels] | Sequence[OperatorTotal]) -> dict[str, _Type]:
     types: dict[str, _Type] = {}
     for fact in facts:
-        found = types.setdefault(fact.name, _Type(place=fact, cores={}, dtypes={}))
-        found.us += fact.total_us
-        found.count += fact.count
-        found.cores[fact.core] = found.cores.get(fact.core, 0.0) + fact.total_us
+        operator_type = types.setdefault(fact.name, _Type(place=fact, cores={}, dtypes={}))
+        operator_type.us += fact.total_us
+        operator_type.count += fact.count
+        operator_type.cores[fact.core] = operator_type.cores.get(fact.core, 0.0) + fact.total_us
         dtype = fact.dtype if isinstance(fact, OperatorKernels) else ""
-        found.dtypes[dtype] = found.dtypes.get(dtype, 0.0) + fact.total_us
+        operator_type.dtypes[dtype] = operator_type.dtypes.get(dtype, 0.0) + fact.total_us
     return types
 
 
@@ -177,11 +178,14 @@ def _operator_changes(now: _Computing | None, then: _Computing | None) -> list[F
         return []
     steps = (now.steps, then.steps) if now.steps and then.steps else (1, 1)
     per: Unit = "step" if now.steps and then.steps else "profile"
-    whole = then.us / steps[1]
-    counts = (sum(one.count for one in now.types.values()), sum(one.count for one in then.types.values()))
+    total_before_us = then.us / steps[1]
+    counts = (
+        sum(operator_type.count for operator_type in now.types.values()),
+        sum(operator_type.count for operator_type in then.types.values()),
+    )
     alls = _Type(now.us, counts[0], now.place), _Type(then.us, counts[1], then.place)
     operator_changes = [
-        _change(name, per, now.types.get(name), then.types.get(name), steps, whole, now.place)
+        _change(name, per, now.types.get(name), then.types.get(name), steps, total_before_us, now.place)
         for name in sorted(now.types.keys() | then.types.keys())
     ]
     kept = [
@@ -191,11 +195,17 @@ def _operator_changes(now: _Computing | None, then: _Computing | None) -> list[F
     ]
     kept.sort(key=lambda operator_change: (-abs(operator_change.weight), operator_change.name))
     told = [msgspec.structs.replace(operator_change, rank=rank) for rank, operator_change in enumerate(kept[:_TOLD], 1)]
-    return [_change("computing", per, *alls, steps, whole, now.place), *told]
+    return [_change("computing", per, *alls, steps, total_before_us, now.place), *told]
 
 
 def _change(
-    name: str, per: Unit, now: _Type | None, then: _Type | None, steps: tuple[int, int], whole: float, table: Fact
+    name: str,
+    per: Unit,
+    now: _Type | None,
+    then: _Type | None,
+    steps: tuple[int, int],
+    total_before_us: float,
+    table: Fact,
 ) -> OperatorChange:
     """The change of one operator type; in a profile without it, it has no time."""
     after, before = now or _Type(), then or _Type()
@@ -213,7 +223,7 @@ def _change(
         count=round(after.count / steps[0], 1),
         before_count=round(before.count / steps[1], 1),
         change=share(us - before_us, before_us) if before_us else 100.0,
-        weight=share(us - before_us, whole),
+        weight=share(us - before_us, total_before_us),
         core=_most(after.cores),
         before_core=_most(before.cores),
         to_host=HOST_CORE in after.cores and HOST_CORE not in before.cores,
@@ -224,8 +234,8 @@ def _change(
 
 
 def _most(times: dict[str, float]) -> str:
-    return max(sorted(times), key=lambda one: times[one], default="")
+    return max(sorted(times), key=lambda name: times[name], default="")
 
 
 def _ordered(times: dict[str, float]) -> str:
-    return ", ".join(time for time in sorted(times, key=lambda one: (-times[one], one)) if time)
+    return ", ".join(time for time in sorted(times, key=lambda name: (-times[name], name)) if time)

@@ -52,30 +52,30 @@ def merged(facts: Sequence[Fact], groups: Iterable[set[str]]) -> list[Fact]:
 def _united(parts: Sequence[Fact]) -> list[Fact]:
     tables = _of(KernelTable, parts)
     steps = [table.steps for table in tables]
-    whole = _Whole(sum(table.compute_us for table in tables), max(*steps, sum(steps) - len(steps) + 1, 0))
-    table = _table(tables, whole)
+    uncut = _Whole(sum(table.compute_us for table in tables), max(*steps, sum(steps) - len(steps) + 1, 0))
+    table = _table(tables, uncut)
     facts: list[Fact] = [table, *map(_gaps, _grouped(_of(KernelGaps, parts), lambda kernel_gaps: kernel_gaps.name))]
     if operators := _of(OperatorKernels, parts):
-        ranks, united = _operators(operators, whole, table.path)
-        facts += [*united, *_families(united, ranks, table, whole)]
-    pairs = [_pair(group, whole) for group in _grouped(_of(ConversionPair, parts), _formats)]
+        ranks, united = _operators(operators, uncut, table.path)
+        facts += [*united, *_families(united, ranks, table, uncut)]
+    pairs = [_pair(group, uncut) for group in _grouped(_of(ConversionPair, parts), _formats)]
     pairs.sort(key=lambda pair: -pair.total_us)
     facts += _ranked(pairs)
     repeated = [
-        _repeated(group, whole)
+        _repeated(group, uncut)
         for group in _grouped(_of(RepeatedKernel, parts), lambda repeated_kernel: repeated_kernel.shapes)
     ]
     repeated.sort(key=lambda kernel: -kernel.count)
     facts += _ranked(repeated)
     small = _of(SmallKernels, parts)
     facts += [
-        _fusible(group, whole)
+        _fusible(group, uncut)
         for group in _grouped(_of(FusibleSequence, parts), lambda fusible_sequence: fusible_sequence.name)
     ]
-    return facts + ([_small(small, whole)] if small else [])
+    return facts + ([_small(small, uncut)] if small else [])
 
 
-def _table(tables: list[KernelTable], whole: _Whole) -> KernelTable:
+def _table(tables: list[KernelTable], uncut: _Whole) -> KernelTable:
     levels = {table.level for table in tables}
     named = [(table, table.named) for table in tables]
     return msgspec.structs.replace(
@@ -83,8 +83,8 @@ def _table(tables: list[KernelTable], whole: _Whole) -> KernelTable:
         level="operators" if "operators" in levels else "times" if "times" in levels else "none",
         kernels=sum(table.kernels for table in tables),
         named=sum(table.named for table in tables),
-        steps=whole.steps,
-        compute_us=micro(whole.compute),
+        steps=uncut.steps,
+        compute_us=micro(uncut.compute),
         dynamic=_weighted((kernel_table.dynamic, count) for kernel_table, count in named),
         dynamic_repeated=_weighted(
             (kernel_table.dynamic_repeated, count * (kernel_table.dynamic or 0.0)) for kernel_table, count in named
@@ -116,7 +116,7 @@ def _gaps(group: list[KernelGaps]) -> KernelGaps:
 
 
 def _operators(
-    operators: list[OperatorKernels], whole: _Whole, table: str
+    operators: list[OperatorKernels], uncut: _Whole, table: str
 ) -> tuple[dict[str, int], list[OperatorKernels]]:
     """The rank of each type, and the facts of all slices."""
     times: dict[str, float] = {}
@@ -129,7 +129,7 @@ def _operators(
         cores[fact.core] = max(fact.cores, cores.get(fact.core, 0))
     ranks = {name: rank for rank, name in enumerate(sorted(times, key=lambda name: (-times[name], name)), 1)}
     groups = _grouped(operators, lambda fact: (fact.core, fact.dtype, fact.single))
-    united = [_operator(group, whole, cores) for group in groups]
+    united = [_operator(group, uncut, cores) for group in groups]
     united.sort(key=lambda fact: (-fact.total_us, fact.name, fact.path, fact.span))
     told: set[str] = set()
     operator_kernelses = []
@@ -139,7 +139,7 @@ def _operators(
             fact,
             rank=rank,
             type_us=micro(times[name]),
-            type_share=share(times[name], whole.compute),
+            type_share=share(times[name], uncut.compute),
             type_count=counts[name],
             leads=name not in told,
             table=table,
@@ -150,20 +150,20 @@ def _operators(
 
 
 def _families(
-    operators: Sequence[OperatorKernels], ranks: dict[str, int], table: KernelTable, whole: _Whole
+    operators: Sequence[OperatorKernels], ranks: dict[str, int], table: KernelTable, uncut: _Whole
 ) -> list[OperatorFamily]:
     families = Families()
     for place, fact in enumerate(operators, 1):
         rank = ranks[fact.name]
         families.add(fact.name, fact.core, rank, fact.count, fact.total_us, fact.max_us, place, fact.node)
     operator_families = []
-    for family in families.facts(table.path, "kernel_table", whole.compute, (table.cube_float, table.cube_hf32)):
+    for family in families.facts(table.path, "kernel_table", uncut.compute, (table.cube_float, table.cube_hf32)):
         shown = operators[family.span.line - 1]
         operator_families.append(msgspec.structs.replace(family, path=shown.path, span=shown.span))
     return operator_families
 
 
-def _operator(group: list[OperatorKernels], whole: _Whole, widest: dict[str, int]) -> OperatorKernels:
+def _operator(group: list[OperatorKernels], uncut: _Whole, widest: dict[str, int]) -> OperatorKernels:
     longest = max(group, key=lambda fact: fact.max_us)
     count, total = sum(fact.count for fact in group), sum(fact.total_us for fact in group)
     return msgspec.structs.replace(
@@ -177,7 +177,7 @@ def _operator(group: list[OperatorKernels], whole: _Whole, widest: dict[str, int
         count=count,
         total_us=micro(total),
         mean_us=micro(total / max(count, 1)),
-        share=share(total, whole.compute),
+        share=share(total, uncut.compute),
         cores=widest[longest.core],
         idle=idle_share(longest.block, widest[longest.core]),
         waves=waves_of(longest.block, widest[longest.core]),
@@ -188,13 +188,13 @@ def _formats(pair: ConversionPair) -> tuple[str, str, str]:
     return pair._from, pair.to, pair.between
 
 
-def _pair(group: list[ConversionPair], whole: _Whole) -> ConversionPair:
+def _pair(group: list[ConversionPair], uncut: _Whole) -> ConversionPair:
     total = sum(pair.total_us for pair in group)
     largest = max(group, key=lambda pair: pair.total_us)
-    return msgspec.structs.replace(largest, total_us=micro(total), share=share(total, whole.compute))
+    return msgspec.structs.replace(largest, total_us=micro(total), share=share(total, uncut.compute))
 
 
-def _repeated(group: list[RepeatedKernel], whole: _Whole) -> RepeatedKernel:
+def _repeated(group: list[RepeatedKernel], uncut: _Whole) -> RepeatedKernel:
     count, total = (
         sum(repeated_kernel.count for repeated_kernel in group),
         sum(repeated_kernel.total_us for repeated_kernel in group),
@@ -204,16 +204,16 @@ def _repeated(group: list[RepeatedKernel], whole: _Whole) -> RepeatedKernel:
         max(group, key=lambda repeated_kernel: repeated_kernel.total_us),
         count=count,
         total_us=micro(total),
-        steps=whole.steps,
-        per_step=round(count / max(whole.steps, 1), 1),
+        steps=uncut.steps,
+        per_step=round(count / max(uncut.steps, 1), 1),
         mean_us=micro(total / max(count, 1)),
         mean_wait_us=micro(wait / max(count, 1)),
         waits=wait > total,
-        cost_share=share(total + wait, whole.compute),
+        cost_share=share(total + wait, uncut.compute),
     )
 
 
-def _small(group: list[SmallKernels], whole: _Whole) -> SmallKernels:
+def _small(group: list[SmallKernels], uncut: _Whole) -> SmallKernels:
     count, total = (
         sum(small_kernels.count for small_kernels in group),
         sum(small_kernels.total_us for small_kernels in group),
@@ -222,16 +222,16 @@ def _small(group: list[SmallKernels], whole: _Whole) -> SmallKernels:
         max(group, key=lambda small_kernels: small_kernels.total_us),
         count=count,
         total_us=micro(total),
-        steps=whole.steps,
-        per_step=round(count / max(whole.steps, 1), 1),
+        steps=uncut.steps,
+        per_step=round(count / max(uncut.steps, 1), 1),
         median_us=micro(
             _weighted(((small_kernels.median_us, small_kernels.count) for small_kernels in group), 3) or 0.0
         ),
-        share=share(total, whole.compute),
+        share=share(total, uncut.compute),
     )
 
 
-def _fusible(group: list[FusibleSequence], whole: _Whole) -> FusibleSequence:
+def _fusible(group: list[FusibleSequence], uncut: _Whole) -> FusibleSequence:
     count, total = (
         sum(fusible_sequence.count for fusible_sequence in group),
         sum(fusible_sequence.total_us for fusible_sequence in group),
@@ -239,9 +239,9 @@ def _fusible(group: list[FusibleSequence], whole: _Whole) -> FusibleSequence:
     return msgspec.structs.replace(
         max(group, key=lambda fusible_sequence: fusible_sequence.total_us),
         count=count,
-        per_step=round(count / max(whole.steps, 1), 1),
+        per_step=round(count / max(uncut.steps, 1), 1),
         total_us=micro(total),
-        share=share(total, whole.compute),
+        share=share(total, uncut.compute),
     )
 
 
@@ -262,11 +262,11 @@ def _ranked(facts: Iterable[_F]) -> list[_F]:
 
 def _weighted(figures: Iterable[tuple[float | None, float]], digits: int = 1) -> float | None:
     """The mean of figures by weight; None where no slice has the figure."""
-    known = [(figure, weight) for figure, weight in figures if figure is not None]
-    whole = sum(weight for _, weight in known)
-    if not known:
+    weighted = [(figure, weight) for figure, weight in figures if figure is not None]
+    total_weight = sum(weight for _, weight in weighted)
+    if not weighted:
         return None
-    return round(sum(figure * weight for figure, weight in known) / whole, digits) if whole else 0.0
+    return round(sum(figure * weight for figure, weight in weighted) / total_weight, digits) if total_weight else 0.0
 
 
 _NAME = lazy_compile(
@@ -301,7 +301,7 @@ def newest(facts: Iterable[Fact]) -> list[Fact]:
     for path, part in parts.items():
         if part.slice and path not in older and forms[path] == "kernel_table":
             sliced.setdefault(part.group, set()).add(path)
-    return merged([fact for fact in kept if fact is not None], [found for _, found in sorted(sliced.items())])
+    return merged([fact for fact in kept if fact is not None], [slices for _, slices in sorted(sliced.items())])
 
 
 def _part(path: str) -> _Part | None:

@@ -39,7 +39,7 @@ def operators(fact: Fact) -> list[tuple[str, str]]:
     if fact.kind == "run_event":
         spelt = _BRACKETED.search(fact.get_text("quote"))
         named = [(type_of(word), spelt[1] if spelt and len(words) == 1 else word) for word in words]
-    return list(dict.fromkeys(one for one in named if any(one)))
+    return list(dict.fromkeys(pair for pair in named if any(pair)))
 
 
 def _word(fact: Fact, key: str) -> str:

@@ -102,11 +102,11 @@ class Names:
         plain = _NUMBER.sub("", segment)
         exact = [*self._exact.get(segment, ()), *(self._exact.get(plain, ()) if plain != segment else ())]
         fitting = exact or [name for name in self._computed if name.fits(segment)]
-        return [one for one in fitting if (one.module.path, one.index) not in self._whole]
+        return [name for name in fitting if (name.module.path, name.index) not in self._whole]
 
-    def _lies_in(self, one: _Name, outer: Sequence[str]) -> bool:
+    def _lies_in(self, call_name: _Name, outer: Sequence[str]) -> bool:
         """Whether the scopes around the call are among the outer ones of the node."""
-        return all(any(name.fits(part) for name in scope for part in outer) for scope in self._around(one))
+        return all(any(name.fits(part) for name in scope for part in outer) for scope in self._around(call_name))
 
     def _around(self, name: _Name) -> list[list[_Name]]:
         """The names that the scopes around a call may have, of those scopes of which they are known."""
@@ -126,21 +126,21 @@ class Names:
             yield Named(name.module.path, Span.of(call), text)
 
     def _read(self, module: Module) -> None:
-        found: dict[int, list[_Name]] = {}
+        names: dict[int, list[_Name]] = {}
         for index, call in enumerate(module.code.calls):
             for name in self._given(module, index, call):
-                found.setdefault(index, []).append(name)
+                names.setdefault(index, []).append(name)
                 if name.behind is None:
                     self._exact.setdefault(name.before, []).append(name)
                 else:
                     self._computed.append(name)
         for block, record in enumerate(module.blocks):
-            if record.kind == "with" and isinstance(record.test, CallResult) and record.test.call in found:
-                self._scopes[module.path, block] = found[record.test.call]
+            if record.kind == "with" and isinstance(record.test, CallResult) and record.test.call in names:
+                self._scopes[module.path, block] = names[record.test.call]
         for index, call in enumerate(module.code.calls):
             if module.callee_name(index) in _STEPS:
                 around = (self._scopes.get((module.path, block), ()) for block in module.ancestors(call.block))
-                self._whole.update((module.path, one.index) for scope in around for one in scope)
+                self._whole.update((module.path, name.index) for scope in around for name in scope)
 
     def _given(self, module: Module, index: int, call: Call) -> Iterator[_Name]:
         values = [value for key, value in call.keywords if key in _KEYWORDS]
@@ -155,7 +155,7 @@ class Names:
 
     def _texts(self, module: Module, index: int, call: Call, value: Value) -> Iterator[_Name]:
         values = expr_at(self._context, module, value, call.block, call.line).known
-        texts = {one for one in values.values if isinstance(one, str) and _TEXT.fullmatch(one)}
+        texts = {text for text in values.values if isinstance(text, str) and _TEXT.fullmatch(text)}
         yield from (_Name(module, index, text.rstrip("/").rpartition("/")[2]) for text in sorted(texts))
         if not texts and isinstance(value, Op):
             yield from _computed(module, index, value)
@@ -228,8 +228,8 @@ def periodic(context: Context, period: int, paths: Collection[str] | None = None
         module = modules[path]
         tested += [(path, Span.at(line)) for line in _tests(context, module, period)]
         told += [(path, span) for span in _intervals(context, module, period)]
-    found = list(dict.fromkeys([*tested, *told]))
-    return next((some for some in (found, tested) if len(some) <= _MOST_PERIODS), [])
+    places = list(dict.fromkeys([*tested, *told]))
+    return next((some for some in (places, tested) if len(some) <= _MOST_PERIODS), [])
 
 
 def _tests(context: Context, module: Module, period: int) -> Iterator[int]:
@@ -305,15 +305,20 @@ class Origins:
         about = operators(fact)
         calls = [call for kind, _ in about for call in self.calls(kind)]
         dumped = fact.kind == "run_overflow"
-        named = [one for kind, node in about if node for one in self._named(node, self.calls(kind), dumped)]
+        named = [
+            named_line for kind, node in about if node for named_line in self._named(node, self.calls(kind), dumped)
+        ]
         if named and len(about) == 1 and not _only_scope(named, about[0][1], calls):
-            return tuple(Origin(one.path, one.span, "scope", one.text) for one in named)
+            return tuple(Origin(named_line.path, named_line.span, "scope", named_line.text) for named_line in named)
         lines = {(call.path, call.span.line): call for call in reversed(calls)}
         told = [lines[line] for line in sorted(lines)] if len(lines) <= _MOST else []
-        found = {(one.path, one.span.line): Origin(one.path, one.span, "scope", one.text) for one in named}
-        for one in told:
-            found.setdefault((one.path, one.span.line), Origin(one.path, one.span, "call", one.name))
-        return tuple(found.values())
+        origins = {
+            (named_line.path, named_line.span.line): Origin(named_line.path, named_line.span, "scope", named_line.text)
+            for named_line in named
+        }
+        for call in told:
+            origins.setdefault((call.path, call.span.line), Origin(call.path, call.span, "call", call.name))
+        return tuple(origins.values())
 
     def calls(self, op: str) -> list[Fact]:
         """The calls outside the input pipeline of the interfaces that build an operator."""
@@ -354,7 +359,9 @@ def _only_scope(named: Sequence[Named], node: str, calls: Sequence[Fact]) -> boo
     """Whether what names a node is but a scope of it, and few lines build such an operator at all."""
     own = type_of(node)
     lines = {(call.path, call.span.line) for call in calls}
-    return len(lines) <= _SURE and all(one.text != own and (one.path, one.span.line) not in lines for one in named)
+    return len(lines) <= _SURE and all(
+        named_line.text != own and (named_line.path, named_line.span.line) not in lines for named_line in named
+    )
 
 
 def _lasts(setting: Fact, period: int) -> bool:

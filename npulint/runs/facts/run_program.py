@@ -84,11 +84,13 @@ def with_fusion_effects(facts: Iterable[Fact]) -> list[Fact]:
     if not on.effects or off.effects > _OFF * on.effects:
         return facts
     both = [(on.series[key], off.series[key]) for key in on.series.keys() & off.series.keys()]
-    found = [(_better(*pair), *pair) for pair in both]
-    certain = [one for one in found if one[0] > 0]
+    comparisons = [(_better(*pair), *pair) for pair in both]
+    certain = [comparison for comparison in comparisons if comparison[0] > 0]
     if not certain:
         return facts
-    better, fused, unfused = max(certain, key=lambda one: (one[0], one[1].path, one[1].label))
+    better, fused, unfused = max(
+        certain, key=lambda comparison: (comparison[0], comparison[1].path, comparison[1].label)
+    )
     place = fused.path, fused.span
     return [*facts, FusionEffect(fused.name, *place, fused.end, unfused.end, better, on.passes)]
 
@@ -173,14 +175,14 @@ def with_differences(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, and a `run_rank_graphs` where logs of several ranks of one run tell of different compiles. It lies
     where the rank that compiled least tells of its graphs."""
     facts = list(facts)
-    ranks = {one.path: one.rank for one in facts if isinstance(one, LogSummary)}
+    ranks = {log.path: log.rank for log in facts if isinstance(log, LogSummary)}
     runs: dict[str, dict[int, list[GraphCompilations]]] = {}
     for fact in facts:
         if isinstance(fact, GraphCompilations) and ranks.get(fact.path, "").isdecimal():
             name = _NUMBER.sub("#", fact.path)  # the logs of ranks differ in numbers: train_0.log, 1/train.log
             runs.setdefault(name, {}).setdefault(int(ranks[fact.path]), []).append(fact)
-    found = [_difference(own) for _, own in sorted(runs.items())]
-    return facts + [one for one in found if one is not None]
+    differences = [_difference(own) for _, own in sorted(runs.items())]
+    return facts + [difference for difference in differences if difference is not None]
 
 
 def _difference(by_rank: dict[int, list[GraphCompilations]]) -> Fact | None:
@@ -219,10 +221,10 @@ def _with_share(fact: Fact, steps: list[StepBreakdown]) -> Fact:
     if isinstance(fact, OfComputing):
         return msgspec.structs.replace(fact, of_step=steps[0].computing_share)
     count = steps[0].steps
-    whole = steps[0].step_us * count
-    if not isinstance(fact, HostActivity | HostWait) or fact.share is not None or whole <= 0:
+    steps_us = steps[0].step_us * count
+    if not isinstance(fact, HostActivity | HostWait) or fact.share is not None or steps_us <= 0:
         return fact
-    part = share(fact.total_us, whole)
+    part = share(fact.total_us, steps_us)
     if isinstance(fact, HostWait):
         return msgspec.structs.replace(fact, share=part)
     return msgspec.structs.replace(fact, share=part, per_step=round(fact.calls / count, 1))
@@ -250,9 +252,9 @@ def _groups(facts: Iterable[Fact], numbers: dict[str, int]) -> Iterator[dict[str
         profile = folder_of(folder_of(fact.path))
         if isinstance(fact, StepBreakdown) and not fact.traced and profile in numbers:
             steps.setdefault(folder_of(profile), []).append((str(numbers[profile]), fact))
-    for _, found in sorted(steps.items()):
-        ranks = {rank: _rank(fact) for rank, fact in found}
-        if len(ranks) == len(found) and len({fact.steps for _, fact in found}) == 1:
+    for _, breakdowns in sorted(steps.items()):
+        ranks = {rank: _rank(fact) for rank, fact in breakdowns}
+        if len(ranks) == len(breakdowns) and len({fact.steps for _, fact in breakdowns}) == 1:
             yield ranks
 
 
@@ -332,12 +334,12 @@ def with_cores(facts: Iterable[Fact]) -> list[Fact]:
     devices = {(fact.cores, fact.vector_cores) for fact in facts if isinstance(fact, ProfiledDevice)}
     if len(devices) != 1:
         return facts
-    known = dict(zip(("cores", "vector_cores"), devices.pop(), strict=True))
-    return [_with_cores(fact, known) if isinstance(fact, OperatorKernels) else fact for fact in facts]
+    core_counts = dict(zip(("cores", "vector_cores"), devices.pop(), strict=True))
+    return [_with_cores(fact, core_counts) if isinstance(fact, OperatorKernels) else fact for fact in facts]
 
 
-def _with_cores(fact: OperatorKernels, known: dict[str, float | None]) -> OperatorKernels:
-    cores = known.get(_KINDS.get(fact.core, ""))
+def _with_cores(fact: OperatorKernels, core_counts: dict[str, float | None]) -> OperatorKernels:
+    cores = core_counts.get(_KINDS.get(fact.core, ""))
     if not isinstance(cores, int) or cores <= 0:
         return fact
     idle, waves = idle_share(fact.block, cores), waves_of(fact.block, cores)
@@ -369,13 +371,13 @@ def run_program(root: str, files: Iterable[FileFacts], programs: Sequence[Progra
     facts = of_one_run([fact.copy() for file in files for fact in file.facts], paths)
     facts = with_places(facts, context)
     named = {fact.at for fact in facts if isinstance(fact, LineFact) and fact.at}
-    near = at_work([one for one in programs if one.fact.framework in ("tensorflow", "torch")], named)
+    near = at_work([candidate for candidate in programs if candidate.fact.framework in ("tensorflow", "torch")], named)
     fact = fact_of(home_of(near))
     fact.run = True
     tables = tables_of(near)
     program = Program(paths[0], root, paths, Index([table(facts), *tables]), fact)
     program.origins = Origins(context, near).of
-    program.source_files = frozenset(path for one in near for path in one.paths)
+    program.source_files = frozenset(path for neighbour in near for path in neighbour.paths)
     return program
 
 

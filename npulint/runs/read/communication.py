@@ -115,11 +115,11 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 def _collective(name: str, info: dict[str, object], path: str, text: str) -> Fact | None:
     """A `run_collective`, if the operator is worth a word."""
     times, bandwidth = info.get(_TIME), info.get(_BANDWIDTH)
-    whole, rdma = _Link(), _Link()
+    local, rdma = _Link(), _Link()
     for link, figures in bandwidth.items() if isinstance(bandwidth, dict) else ():
         if isinstance(figures, dict) and link in (*_PARTS, "RDMA"):
-            (rdma if link == "RDMA" else whole).add(figures)
-    if not whole.unaligned and rdma.time < _RETRIED_MS:
+            (rdma if link == "RDMA" else local).add(figures)
+    if not local.unaligned and rdma.time < _RETRIED_MS:
         return None
     elapsed = _amount(times.get("Elapse Time(ms)")) if isinstance(times, dict) else 0.0
     operator = name.partition("@")[0][:_NAMES]
@@ -129,9 +129,9 @@ def _collective(name: str, info: dict[str, object], path: str, text: str) -> Fac
         path,
         Span.at(_line(text, name)),
         operator=operator,
-        unaligned=whole.unaligned,
-        packets=whole.packets,
-        megabytes=round(whole.size + rdma.size, 3),
+        unaligned=local.unaligned,
+        packets=local.packets,
+        megabytes=round(local.size + rdma.size, 3),
         elapsed_ms=round(elapsed, 3),
         rdma_ms=round(rdma.time, 3),
     )

@@ -65,7 +65,7 @@ class Layout(msgspec.Struct, frozen=True):
         return all(
             (text := row[position].strip()) in _SILENT or (bounds and not any(mark in text for mark in _MARKS))
             for position, bounds in self.suspect
-        ) and all(row[one] == row[other] for one, other in self.pairs)
+        ) and all(row[npu] == row[reference] for npu, reference in self.pairs)
 
 
 def layout(header: list[str]) -> Layout | None:
@@ -74,10 +74,10 @@ def layout(header: list[str]) -> Layout | None:
     at: dict[str, int] = {}
     taken: set[int] = set()
     for column, spellings in _SPELLINGS.items():
-        found = [i for spelling in spellings for i, name in enumerate(names) if name == spelling and i not in taken]
-        if found:
-            at[column] = found[0]
-            taken.add(found[0])
+        positions = [i for spelling in spellings for i, name in enumerate(names) if name == spelling and i not in taken]
+        if positions:
+            at[column] = positions[0]
+            taken.add(positions[0])
     judged = at.keys() & {"cosine", "max_abs", "verdict"} or "npumd5" in names
     if not ("name" in at and "reference" in at and judged):
         return None

@@ -226,7 +226,7 @@ class Firsts:
 def mixlist(kind: str, half: Iterable[str] = ()) -> str:
     """A mixed precision list (JSON text) that keeps operators in float32: of the types `half` if `kind` is among them,
     else of `kind` only; ``<OpType>`` if the type is unknown or only converts."""
-    named = [fromkey for fromkey in dict.fromkeys(half) if _named(fromkey)]
+    named = [op_type for op_type in dict.fromkeys(half) if _named(op_type)]
     types = named if kind in named else [kind if _named(kind) else "<OpType>"]
     return json.dumps({"black-list": {"to-add": types}})
 

@@ -154,7 +154,7 @@ class _Means:
 
 def _op(path: str) -> str:
     """The folder of a table: numbers of repetitions belong to the kernel above."""
-    parts = [one for one in path.replace("\\", "/").split("/")[:-1] if one]
+    parts = [folder for folder in path.replace("\\", "/").split("/")[:-1] if folder]
     while len(parts) > 1 and parts[-1].isdecimal():
         parts.pop()
     return parts[-1][:_TEXT] if parts else os.path.basename(path)[:_TEXT]

@@ -68,8 +68,8 @@ class Database:
         query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' LIMIT 1000"
         for (name,) in connection.execute(query).fetchall():
             if isinstance(name, str) and name.isidentifier():
-                found = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
-                self._columns[name] = frozenset(str(row[1]) for row in found)
+                rows = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
+                self._columns[name] = frozenset(str(row[1]) for row in rows)
 
     def _late(self) -> bool:
         return time.monotonic() > self._end
@@ -84,7 +84,7 @@ class Database:
 
     def columns(self, table: str, wanted: Sequence[str]) -> Iterator[tuple[object, ...]]:
         """The wanted columns of a table, None where it has none."""
-        chosen = (f'"{one}"' if self.has(table, (one,)) else "NULL" for one in wanted)
+        chosen = (f'"{column}"' if self.has(table, (column,)) else "NULL" for column in wanted)
         return self.rows(f'SELECT {", ".join(chosen)} FROM "{table}"')
 
     def rows(self, query: str) -> Iterator[tuple[object, ...]]:
@@ -99,27 +99,27 @@ class Database:
 
     def texts(self) -> Callable[[object], str]:
         """A function that gives the text of a number in STRING_IDS; empty if there is none."""
-        known: dict[object, object] = {}
+        text_of: dict[object, object] = {}
         if self.has("STRING_IDS", ("id", "value")):
             for number, text in self.rows("SELECT id, value FROM STRING_IDS"):
-                if len(known) >= _TEXTS:
+                if len(text_of) >= _TEXTS:
                     break
-                known[number] = text
-        return lambda number: str(known.get(number) or "")
+                text_of[number] = text
+        return lambda number: str(text_of.get(number) or "")
 
     def steps(self) -> Callable[[int], object]:
         """A function that gives the step in which a time in nanoseconds lies; empty if it is in none."""
-        found: list[tuple[int, int, object]] = []
+        steps: list[tuple[int, int, object]] = []
         if self.has("STEP_TIME", ("id", "startNs", "endNs")):
             for number, start, end in self.rows("SELECT id, startNs, endNs FROM STEP_TIME"):
                 if isinstance(start, int) and isinstance(end, int):
-                    found.append((start, end, number))
-        found.sort(key=lambda step: step[:2])
-        starts = [start for start, _, _ in found]
+                    steps.append((start, end, number))
+        steps.sort(key=lambda step: step[:2])
+        starts = [start for start, _, _ in steps]
 
         def step_of(moment: int) -> object:
             place = bisect_right(starts, moment) - 1
-            return found[place][2] if place >= 0 and moment < found[place][1] else ""
+            return steps[place][2] if place >= 0 and moment < steps[place][1] else ""
 
         return step_of
 

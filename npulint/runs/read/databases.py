@@ -77,8 +77,8 @@ def _kernel_rows(database: Database) -> Iterator[tuple[object, ...]]:
     texts, step_of = database.texts(), database.steps()
     block = database.first_of("COMPUTE_TASK_INFO", "blockNum", "blockDim")
     info = ("name", "opType", "taskType", block, "opState", "hf32Eligible", *_SHAPES)
-    columns = [f"c.{one}" if database.has("COMPUTE_TASK_INFO", (one,)) else "NULL" for one in info]
-    task = [f"t.{one}" if database.has("TASK", (one,)) else "NULL" for one in ("deviceId", "streamId")]
+    columns = [f"c.{column}" if database.has("COMPUTE_TASK_INFO", (column,)) else "NULL" for column in info]
+    task = [f"t.{column}" if database.has("TASK", (column,)) else "NULL" for column in ("deviceId", "streamId")]
     query = (
         f"SELECT t.startNs, t.endNs, {', '.join((*task, *columns))} FROM COMPUTE_TASK_INFO c "
         "JOIN TASK t ON t.globalTaskId = c.globalTaskId ORDER BY t.startNs"

@@ -39,8 +39,8 @@ def read(stream: BinaryIO, path: str) -> list[Fact]:
                 _graph(text, (start, end), graph, passes)
     if not passes and not any(section in text for section in _SECTIONS):
         raise NotJsonError("no fusion result")
-    found = [(-sum(one.graphs.values()), key, one.line) for key, one in passes.items()]
-    return [FusionPass(name, path, Span.at(line), -effect) for effect, (_, name), line in sorted(found)]
+    effects = [(-sum(fusion_pass.graphs.values()), key, fusion_pass.line) for key, fusion_pass in passes.items()]
+    return [FusionPass(name, path, Span.at(line), -effect) for effect, (_, name), line in sorted(effects)]
 
 
 def _graph(text: str, place: tuple[int, int], graph: dict[str, Any], passes: dict[tuple[str, str], _Pass]) -> None:
@@ -52,10 +52,10 @@ def _graph(text: str, place: tuple[int, int], graph: dict[str, Any], passes: dic
         for member, times in members.items() if isinstance(members, dict) else ():
             if not isinstance(times, dict):
                 continue
-            known = passes.get((section, member))
-            if known is None:
-                known = passes[section, member] = _Pass(_line(text, place, member), {})
-            known.graphs[name] = whole(times.get("effect_times")) or 0
+            fusion_pass = passes.get((section, member))
+            if fusion_pass is None:
+                fusion_pass = passes[section, member] = _Pass(_line(text, place, member), {})
+            fusion_pass.graphs[name] = whole(times.get("effect_times")) or 0
 
 
 def _line(text: str, place: tuple[int, int], name: str) -> int:

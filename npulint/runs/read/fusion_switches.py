@@ -93,9 +93,9 @@ class _Reader:
             self._plain()
 
     def switches(self) -> Iterator[FusionSwitch]:
-        known = sum(name == _ALL or known_pass(name) for name, _, _ in self._found)
+        known_count = sum(name == _ALL or known_pass(name) for name, _, _ in self._found)
         for name, span, value in self._found:
-            yield FusionSwitch(name, self._path, span, value, known)
+            yield FusionSwitch(name, self._path, span, value, known_count)
 
     def _problem(self, name: ProblemName, span: Span, detail: str) -> None:
         self.problems.append(FusionSwitchProblem(name, self._path, span, detail[:_SHOWN]))
@@ -109,7 +109,7 @@ class _Reader:
 
     def _json(self) -> None:
         root, faults = parse_json(self._text)
-        fault = next((one for one in faults if one.what != "duplicate-key"), None)
+        fault = next((candidate for candidate in faults if candidate.what != "duplicate-key"), None)
         if fault is not None:
             detail = self._text[fault.start : fault.end]
             self._problem("invalid-json", self._lines.span(fault.start, fault.end), detail)
@@ -145,7 +145,7 @@ class _Reader:
                 self._wrong("wrong-value", value)
 
     def _plain(self) -> None:
-        known: set[str] = set()
+        names: set[str] = set()
         for number, line in enumerate(self._text.split("\n"), 1):
             if not line.strip():
                 continue
@@ -154,10 +154,10 @@ class _Reader:
                 self._problem("no-colon", Span.at(number), line.strip())
             elif state not in _STATES:
                 self._problem("wrong-value", Span.at(number), state)
-            elif name in known:
+            elif name in names:
                 self._problem("duplicate", Span.at(number), name)
             else:
-                known.add(name)
+                names.add(name)
                 self._switch(name, Span.at(number), state)
             if len(self.problems) >= _MOST:
                 return

@@ -55,20 +55,20 @@ class HostLines:
         self._waits: dict[StackFrame, _Times] = {}
         self._batches = _Times()
 
-    def add(self, name: str, own: float, whole: float, where: int, frame: StackFrame | None) -> None:
+    def add(self, name: str, own: float, inclusive: float, where: int, frame: StackFrame | None) -> None:
         """Add one operator: its `own` time on the host, and that including nested operators, in µs."""
         if name in _READ and frame is not None and (frame in self._waits or len(self._waits) < _LINES):
             self._waits.setdefault(frame, _Times()).add(own, where, name, frame)
         elif name.startswith(_NEXT[0]) and name.endswith(_NEXT[1]):
-            self._batches.add(whole, where, name, frame)
+            self._batches.add(inclusive, where, name, frame)
 
     def facts(self, path: str) -> list[Fact]:
         """A `run_wait` for each line, a `run_host` for the data loader; step tables have the totals for shares."""
-        found: list[Fact] = []
+        facts: list[Fact] = []
         ordered = sorted(self._waits.items(), key=lambda item: (-item[1].total, item[0]))
         for rank, (frame, times) in enumerate(ordered[:_SHOWN], 1):
             place, total = Span.at(times.where), micro(times.total)
-            found.append(HostWait(frame.place, path, place, **frame.attrs(), op=times.op, total_us=total, rank=rank))
+            facts.append(HostWait(frame.place, path, place, **frame.attrs(), op=times.op, total_us=total, rank=rank))
         loader = self._batches
         if loader.count:
             activity = HostActivity(
@@ -82,5 +82,5 @@ class HostLines:
                 max_us=micro(loader.longest),
                 **({} if loader.frame is None else loader.frame.attrs()),
             )
-            found.append(activity)
-        return found
+            facts.append(activity)
+        return facts

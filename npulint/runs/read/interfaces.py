@@ -89,24 +89,24 @@ def _of_groups(calls: dict[tuple[str, str], _Called], path: str) -> list[Fact]:
     largest: dict[tuple[str, str], float] = {}
     for (level, name), called in sorted(calls.items(), key=lambda item: (-item[1].total, item[0])):
         if group := group_of(name):
-            whole = levels.setdefault(group, {}).setdefault(level, _Called())
-            whole.count += called.count
-            whole.total += called.total
-            whole.longest = max(whole.longest, called.longest)
+            group_calls = levels.setdefault(group, {}).setdefault(level, _Called())
+            group_calls.count += called.count
+            group_calls.total += called.total
+            group_calls.longest = max(group_calls.longest, called.longest)
             if called.total > largest.get((group, level), -1.0):
                 largest[group, level] = called.total
-                whole.line, whole.example = called.line, name
+                group_calls.line, group_calls.example = called.line, name
     chosen = {group: by_level["acl" if "acl" in by_level else min(by_level)] for group, by_level in levels.items()}
     return [
         HostActivity(
             group,
             path,
-            Span.at(found.line),
-            example=found.example,
-            calls=found.count,
-            total_us=micro(found.total),
-            mean_us=micro(found.total / found.count) if found.count else 0.0,
-            max_us=micro(found.longest),
+            Span.at(group_calls.line),
+            example=group_calls.example,
+            calls=group_calls.count,
+            total_us=micro(group_calls.total),
+            mean_us=micro(group_calls.total / group_calls.count) if group_calls.count else 0.0,
+            max_us=micro(group_calls.longest),
         )
-        for group, found in sorted(chosen.items())
+        for group, group_calls in sorted(chosen.items())
     ]

@@ -45,17 +45,17 @@ def documents(text: str) -> Iterator[tuple[int, int, Any]]:
     """(start, end, value) of concatenated JSON values, up to the first invalid one.
 
     Raises `NotJsonError` if there is no valid one."""
-    at = found = 0
+    at = count = 0
     while (match := _BLANK.match(text, at)) and match.end() < len(text):
         try:
             value, end = _DECODER.raw_decode(text, match.end())
         except (ValueError, RecursionError) as error:
-            if found:
+            if count:
                 return
             raise NotJsonError("nested too deeply" if isinstance(error, RecursionError) else str(error)) from None
         yield match.end(), end, value
-        at, found = end, found + 1
-    if not found:
+        at, count = end, count + 1
+    if not count:
         raise NotJsonError("nothing in it")
 
 

@@ -44,11 +44,11 @@ class Bounds:
 
     def add(self, row: Row, duration: float) -> None:
         """Add a kernel; one without ratios counts nothing."""
-        known = {key: row.number[key] for key in RATIOS if key in row.number}
-        if not any(0 < value <= 1 for value in known.values()):
+        ratios = {key: row.number[key] for key in RATIOS if key in row.number}
+        if not any(0 < value <= 1 for value in ratios.values()):
             return
         self._whole += duration
-        for key, value in known.items():
+        for key, value in ratios.items():
             self._times[key] = self._times.get(key, 0.0) + duration * min(max(value, 0.0), 1.0)
 
     @property
@@ -56,7 +56,7 @@ class Bounds:
         """The unit that is busy longest, and for how many percent of the time."""
         if self._whole <= 0:
             return "unknown", 0.0
-        key = max(self._times, key=lambda one: self._times[one])
+        key = max(self._times, key=lambda ratio: self._times[ratio])
         return RATIOS[key], round(100 * self._times[key] / self._whole, 1)
 
 
@@ -140,9 +140,9 @@ class OperatorKernels(OfComputing):
 
 def _inner_axes(shapes: str) -> list[int]:
     """The last axes of the first two inputs, if both are plain matrices."""
-    found = [one.strip('" ').split(",") for one in shapes.split(";")[:2]]
-    plain = all(2 <= len(axes) <= 3 and axes[-1].isdecimal() for axes in found)
-    return [int(axes[-1]) for axes in found] if plain else []
+    dimensions = [shape.strip('" ').split(",") for shape in shapes.split(";")[:2]]
+    plain = all(2 <= len(axes) <= 3 and axes[-1].isdecimal() for axes in dimensions)
+    return [int(axes[-1]) for axes in dimensions] if plain else []
 
 
 class Group:

@@ -217,12 +217,12 @@ class Small:
 
     def facts(self, path: str, compute: float, steps: int) -> list[Fact]:
         """One `run_small`, at the longest of these kernels."""
-        found = self._durations
-        if not found.count:
+        durations = self._durations
+        if not durations.count:
             return []
-        per_step, part = round(found.count / max(steps, 1), 1), share(found.total, compute)
-        values = steps, found.count, per_step, micro(found.median), micro(found.total)
-        return [SmallKernels("optimizer", path, Span.at(found.largest_line), *values, share=part)]
+        per_step, part = round(durations.count / max(steps, 1), 1), share(durations.total, compute)
+        values = steps, durations.count, per_step, micro(durations.median), micro(durations.total)
+        return [SmallKernels("optimizer", path, Span.at(durations.largest_line), *values, share=part)]
 
 
 def _main(text: str) -> str:

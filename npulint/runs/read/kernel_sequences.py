@@ -91,19 +91,19 @@ class Sequences:
         last.append((type_, duration, line))
         for name, ends, _, pattern in _FUSED:
             if type_ in ends:
-                words = " ".join(one for one, _, _ in last)
+                words = " ".join(kernel_type for kernel_type, _, _ in last)
                 match = pattern.search(words)
                 if match is not None and (match.start() == 0 or words[match.start() - 1] == " "):
                     self._add(name, list(last)[-len(match[0].split()) :])
 
     def _add(self, name: Sequence, kernels: list[tuple[str, float, int]]) -> None:
-        found = self._found.setdefault(name, _Found())
+        sequence = self._found.setdefault(name, _Found())
         total = sum(duration for _, duration, _ in kernels)
-        found.count += 1
-        found.total += total
-        if total > found.longest:
-            found.longest, found.line = total, kernels[0][2]
-            found.types = ", ".join(type_ for type_, _, _ in kernels)
+        sequence.count += 1
+        sequence.total += total
+        if total > sequence.longest:
+            sequence.longest, sequence.line = total, kernels[0][2]
+            sequence.types = ", ".join(type_ for type_, _, _ in kernels)
 
     def facts(self, path: str, compute: float, steps: int) -> list[Fact]:
         """A `run_fusible` for each kind of sequence."""
@@ -112,13 +112,13 @@ class Sequences:
             FusibleSequence(
                 name,
                 path,
-                Span.at(found.line),
+                Span.at(sequence.line),
                 instead=instead[name],
-                types=found.types,
-                count=found.count,
-                per_step=round(found.count / max(steps, 1), 1),
-                total_us=micro(found.total),
-                share=share(found.total, compute),
+                types=sequence.types,
+                count=sequence.count,
+                per_step=round(sequence.count / max(steps, 1), 1),
+                total_us=micro(sequence.total),
+                share=share(sequence.total, compute),
             )
-            for name, found in sorted(self._found.items())
+            for name, sequence in sorted(self._found.items())
         ]

@@ -67,11 +67,11 @@ def dtypes_of(text: str) -> tuple[str, ...]:
     """The normalised data types of a cell (``DT_FLOAT16;INT32``): FLOAT16, BF16, FLOAT, DOUBLE, INT32 …"""
     if not text:
         return ()
-    found = []
+    dtypes = []
     for part in text.split(";"):
         name = part.strip(' "').upper().removeprefix("DT_")
-        found.append(_DTYPES.get(name, name))
-    return tuple(found)
+        dtypes.append(_DTYPES.get(name, name))
+    return tuple(dtypes)
 
 
 def data_dtype(dtypes: tuple[str, ...]) -> str:

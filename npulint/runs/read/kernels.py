@@ -163,6 +163,6 @@ def _core(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _traits(type_: str, dtypes: str) -> tuple[str, str, bool]:
     """(data type of the first input, type of the first data input, runs on the matrix unit) of a kernel."""
-    found = dtypes_of(dtypes)
-    first = found[0] if found else ""
-    return first, data_dtype(found), bool(CUBE.fullmatch(type_))
+    normalised = dtypes_of(dtypes)
+    first = normalised[0] if normalised else ""
+    return first, data_dtype(normalised), bool(CUBE.fullmatch(type_))

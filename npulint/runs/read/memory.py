@@ -71,17 +71,17 @@ class _Held:
 
     def fact(self, name: str, path: str, form: str, unit: int) -> ComponentMemory:
         unused = max(self.reserved - self.used, 0.0)
-        known = self.used >= 0
+        measured = self.used >= 0
         return ComponentMemory(
             name,
             path,
             Span.at(self.line),
             "memory_record" if form == "memory_record" else "module_memory",
             _mb(self.reserved / unit),
-            _mb(self.used / unit) if known else None,
-            _mb(unused / unit) if known else None,
-            share(unused, self.reserved) if known else None,
-            share(max(self.allocated, self.active) - self.least, self.reserved) if known else None,
+            _mb(self.used / unit) if measured else None,
+            _mb(unused / unit) if measured else None,
+            share(unused, self.reserved) if measured else None,
+            share(max(self.allocated, self.active) - self.least, self.reserved) if measured else None,
         )
 
 
@@ -91,15 +91,15 @@ def read_components(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     held: dict[tuple[str, str], _Held] = {}
     for line, (text, number) in rows(stream, seen.form, _wanted(seen.form), seen):
         key = text["component"], text.get("device", "")
-        found = held.get(key)
-        if found is None and len(held) < _KEYS:
-            found = held[key] = _Held()
-        if found is not None:
+        usage = held.get(key)
+        if usage is None and len(held) < _KEYS:
+            usage = held[key] = _Held()
+        if usage is not None:
             uses = number.get("allocated_mb", _NONE), number.get("active_mb", _NONE)
-            found.add(line, number["reserved_mb"], *uses)
+            usage.add(line, number["reserved_mb"], *uses)
     unit = _unit(seen)
     ordered = sorted(held.items(), key=lambda item: (-item[1].reserved, item[0]))[:_SHOWN]
-    return [one.fact(name[:_NAME], path, seen.form, unit) for (name, _), one in ordered if one.reserved > 0]
+    return [usage.fact(name[:_NAME], path, seen.form, unit) for (name, _), usage in ordered if usage.reserved > 0]
 
 
 def _wanted(form: str) -> Sequence[str]:

@@ -25,7 +25,7 @@ def read_json(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         return []
     for _, _, value in documents(data.decode("utf-8-sig", "replace")):
         if seen.form == "communication_group" and isinstance(value, dict):
-            seen.rows += sum(len(one) for one in value.values() if isinstance(one, list | dict))
+            seen.rows += sum(len(group) for group in value.values() if isinstance(group, list | dict))
         elif isinstance(value, list | dict):
             seen.rows += len(value)
     return []

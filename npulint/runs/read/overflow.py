@@ -94,10 +94,10 @@ def read(stream: BinaryIO, path: str) -> list[Overflow]:
     name = dump_name(_base(path))
     stamp = name.timestamp if name else 0
     overflows: list[Overflow] = []
-    known = False
+    has_entry = False
     for start, end, value in documents(text):
         for key, unit, entry in _entries(value):
-            known = True
+            has_entry = True
             status = whole(entry.get("status")) or 0
             if status > 0:
                 at = text.find(f'"{key}"', start, end)
@@ -105,7 +105,7 @@ def read(stream: BinaryIO, path: str) -> list[Overflow]:
                 task = whole(entry.get("task_id"))
                 number = -1 if task is None else task
                 overflows.append(Overflow(unit, path, Span.at(line), unit, status, number, stamp))
-    if not known:
+    if not has_entry:
         raise NotJsonError("no overflow record")
     return ranked(overflows)
 
@@ -125,9 +125,9 @@ def _entries(value: Any) -> Iterator[tuple[str, Unit, dict[str, Any]]]:
                 continue
             unit = _ACCELERATORS.get(str(entry.get("acc_type", "")), "other")
             data = entry.get("data")
-            for one in data if isinstance(data, list) else [data]:
-                if isinstance(one, dict):
-                    yield "acc_type", unit, one
+            for part in data if isinstance(data, list) else [data]:
+                if isinstance(part, dict):
+                    yield "acc_type", unit, part
 
 
 def ranked(facts: Iterable[Overflow]) -> list[Overflow]:
@@ -168,14 +168,14 @@ def without_parsed(facts: Iterable[Overflow], paths: Iterable[str]) -> list[Over
 
 def with_operators(facts: Iterable[Overflow], paths: Iterable[str]) -> list[Overflow]:
     """The facts with the operator of their task, taken from the names of tensors dumped in the same folder."""
-    known: dict[int, DumpName] = {}
+    name_of: dict[int, DumpName] = {}
     for path in paths:
         name = dump_name(_base(path))
         if name is not None and name.type != "Opdebug":
-            known.setdefault(name.task, name)
+            name_of.setdefault(name.task, name)
     overflows = []
     for fact in facts:
-        name = known.get(fact.task)
+        name = name_of.get(fact.task)
         if name is not None and not fact.op:
             fact = msgspec.structs.replace(fact, name=name.op, type=name.type, op=name.op)
         overflows.append(fact)

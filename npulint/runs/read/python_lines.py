@@ -46,8 +46,8 @@ class PythonLine:
         self.device += device
 
 
-def line_facts(lines: dict[StackFrame, PythonLine], path: str, whole: float) -> list[Fact]:
-    """A `run_line` for the lines with the most device time; shares are relative to `whole` (µs of computing)."""
+def line_facts(lines: dict[StackFrame, PythonLine], path: str, computing: float) -> list[Fact]:
+    """A `run_line` for the lines with the most device time; shares are relative to `computing` (µs)."""
     costly = sorted((item for item in lines.items() if item[1].device > 0), key=lambda item: (-item[1].device, item[0]))
     return [
         CostlyLine(
@@ -56,7 +56,7 @@ def line_facts(lines: dict[StackFrame, PythonLine], path: str, whole: float) -> 
             Span.at(python_line.where),
             **frame.attrs(),
             device_us=micro(python_line.device),
-            share=share(python_line.device, whole),
+            share=share(python_line.device, computing),
             rank=rank,
         )
         for rank, (frame, python_line) in enumerate(costly[:_SHOWN], 1)
@@ -69,11 +69,11 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     host_lines = HostLines()
     lines: dict[StackFrame, PythonLine] = {}
     stacks: dict[str, StackFrame | None] = {}
-    whole = 0.0
+    computing = 0.0
     columns = ("name", "stack", "host_self_us", "host_total_us", "device_self_us")
     for line, row in rows(stream, "operator_details", columns, seen):
         device = row.number.get("device_self_us", 0.0)
-        whole += 0.0 if row.text["name"].startswith(COLLECTIVE) else device
+        computing += 0.0 if row.text["name"].startswith(COLLECTIVE) else device
         stack = row.text.get("stack", "")
         if stack not in stacks:
             if len(stacks) >= _STACKS:
@@ -85,4 +85,4 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         )
         if frame is not None and (frame in lines or len(lines) < _LINES):
             lines.setdefault(frame, PythonLine()).add(device, line)
-    return line_facts(lines, path, whole) + host_lines.facts(path)
+    return line_facts(lines, path, computing) + host_lines.facts(path)

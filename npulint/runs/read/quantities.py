@@ -9,9 +9,9 @@ _KEPT = 1 << 16
 _MOST = 1e9  # percent: with almost no whole, any part would be infinite
 
 
-def share(part: float, whole: float) -> float:
-    """`part` in percent of `whole` with one decimal, at most a billion; 0 if there is no whole."""
-    return round(max(-_MOST, min(100.0 * part / whole, _MOST)), 1) if whole > 0 else 0.0
+def share(part: float, total: float) -> float:
+    """`part` in percent of `total` with one decimal, at most a billion; 0 if there is no total."""
+    return round(max(-_MOST, min(100.0 * part / total, _MOST)), 1) if total > 0 else 0.0
 
 
 def micro(value: float) -> float:
@@ -77,10 +77,10 @@ class Values:
 def nanoseconds(value: object) -> int | None:
     """A timestamp in µs as nanoseconds, exact for texts: it has 19 digits, more than a float holds."""
     if isinstance(value, str):
-        whole, _, rest = value.strip(" \t\r\n\"'").partition(".")
-        if not (whole.isascii() and whole.isdigit()) or len(whole) > 18 or (rest and not rest[:3].isdigit()):
+        micros, _, rest = value.strip(" \t\r\n\"'").partition(".")
+        if not (micros.isascii() and micros.isdigit()) or len(micros) > 18 or (rest and not rest[:3].isdigit()):
             return None
-        return int(whole) * 1000 + (int((rest + "000")[:3]) if rest.isascii() else 0)
+        return int(micros) * 1000 + (int((rest + "000")[:3]) if rest.isascii() else 0)
     figure = number(value)
     if figure is None or not 0 <= figure < 1e18:
         return None

@@ -83,7 +83,9 @@ class _Transport:
     def compared(self) -> dict[_Place, _Route]:
         """The comparable routes: of the size range with the most traffic, without those with less than half of the
         usual traffic."""
-        best = max(self.ranges, key=lambda one: (len(one) >= _ENOUGH, sum(route.size for route in one.values())))
+        best = max(
+            self.ranges, key=lambda routes: (len(routes) >= _ENOUGH, sum(route.size for route in routes.values()))
+        )
         usual = median(route.size for route in best.values())
         return {place: route for place, route in best.items() if route.size >= usual / 2}
 
@@ -96,7 +98,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         return []
     text, document = parsed(data)
     del data
-    found: dict[str, _Transport] = {}
+    transports: dict[str, _Transport] = {}
     for group, op, routes in _operators(document):
         seen.rows += 1
         for pair, info in routes.items():
@@ -106,9 +108,9 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
             size, time = number(info.get("Transit Size(MB)")), number(info.get("Transit Time(ms)"))
             if size is not None and time is not None and 0 < size < _MOST and _LEAST < time < _MOST:
                 kind = kind.upper()[:20]
-                if kind in found or len(found) < _TYPES:
-                    found.setdefault(kind, _Transport()).add((group, pair), op, size, time)
-    return [_fact(kind, transport, path, text) for kind, transport in sorted(found.items())]
+                if kind in transports or len(transports) < _TYPES:
+                    transports.setdefault(kind, _Transport()).add((group, pair), op, size, time)
+    return [_fact(kind, transport, path, text) for kind, transport in sorted(transports.items())]
 
 
 def _operators(document: dict[str, object]) -> Iterator[tuple[str, str, dict[str, object]]]:
@@ -122,7 +124,7 @@ def _operators(document: dict[str, object]) -> Iterator[tuple[str, str, dict[str
         summed = any(_WHOLE.search(op) for op in inner)
         deeper = []
         for op, value in inner.items():
-            if any(isinstance(one, dict) and _TYPE in one for one in value.values()):
+            if any(isinstance(route, dict) and _TYPE in route for route in value.values()):
                 if not (summed and _EXCERPT.search(op)):
                     yield op.partition("@")[2][:200] if own else "", op, value
             elif depth < _DEPTH:

@@ -78,15 +78,15 @@ def rows(stream: BinaryIO, form: str, wanted: Sequence[str], seen: Seen) -> Iter
     if first and not header.missing:
         needed = len(cells)
         pick = _Picked(header, seen.columns).row
-        for line, found in _records(lines, delimiter_of(first), skipped, seen):
-            if len(found) != needed and not _same_width(found, needed):
+        for line, record in _records(lines, delimiter_of(first), skipped, seen):
+            if len(record) != needed and not _same_width(record, needed):
                 seen.reject(line)
                 continue
-            row = pick(found)
+            row = pick(record)
             if row is not None:
                 seen.rows += 1
                 yield line, row
-            elif [cell.strip(_EDGES) for cell in found] != cells:  # concatenated tables repeat the header
+            elif [cell.strip(_EDGES) for cell in record] != cells:  # concatenated tables repeat the header
                 seen.reject(line)
 
 

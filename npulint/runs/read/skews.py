@@ -64,7 +64,7 @@ def skews(ranks: dict[str, Rank], stages: Sequence[Collection[str]] = ()) -> lis
     bubbles but the stages are unknown."""
     if len(ranks) < 2:
         return []
-    computing = {rank: found.parts["computing_us"] for rank, found in ranks.items()}
+    computing = {rank: times.parts["computing_us"] for rank, times in ranks.items()}
     return [_skew("computing", computing, ranks), *_communication(ranks, stages)]
 
 

@@ -70,43 +70,43 @@ def read_op_statistic(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     totals: dict[tuple[str, str], _Total] = {}
     for line, row in rows(stream, "op_statistic", ("type", "core", "count", "total_us", "max_us"), seen):
         key = row.text["type"], row.text.get("core", "")
-        found = totals.get(key)
-        if found is None and len(totals) < _TYPES:
-            found = totals[key] = _Total()
-        if found is not None:
+        type_total = totals.get(key)
+        if type_total is None and len(totals) < _TYPES:
+            type_total = totals[key] = _Total()
+        if type_total is not None:
             total = row.number["total_us"]
-            found.add(line, int(row.number["count"]), total, row.number.get("max_us", total))
-    whole = sum(found.total for (_, core), found in totals.items() if core not in _COMMUNICATION)
+            type_total.add(line, int(row.number["count"]), total, row.number.get("max_us", total))
+    computing = sum(type_total.total for (_, core), type_total in totals.items() if core not in _COMMUNICATION)
     facts: list[Fact] = []
-    for rank, ((name, core), found) in enumerate(_longest(totals), 1):
+    for rank, ((name, core), type_total) in enumerate(_longest(totals), 1):
         fact = OperatorTotal(
             name,
             path,
-            Span.at(found.line),
+            Span.at(type_total.line),
             core=core,
-            count=found.count,
-            total_us=micro(found.total),
-            mean_us=micro(found.total / found.count) if found.count else 0.0,
-            max_us=micro(found.longest),
-            share=None if core in _COMMUNICATION else share(found.total, whole),
+            count=type_total.count,
+            total_us=micro(type_total.total),
+            mean_us=micro(type_total.total / type_total.count) if type_total.count else 0.0,
+            max_us=micro(type_total.longest),
+            share=None if core in _COMMUNICATION else share(type_total.total, computing),
             rank=rank,
             family=family_of(name),
         )
         facts.append(fact)
-    return [*facts, *_families(totals, path, whole)]
+    return [*facts, *_families(totals, path, computing)]
 
 
-def _families(totals: dict[tuple[str, str], _Total], path: str, whole: float) -> Sequence[Fact]:
+def _families(totals: dict[tuple[str, str], _Total], path: str, computing: float) -> Sequence[Fact]:
     of_types: dict[str, float] = {}
     for (name, core), total in totals.items():
         if core not in _COMMUNICATION:
             of_types[name] = of_types.get(name, 0.0) + total.total
-    ranks = {name: rank for rank, name in enumerate(sorted(of_types, key=lambda one: (-of_types[one], one)), 1)}
+    ranks = {name: rank for rank, name in enumerate(sorted(of_types, key=lambda op: (-of_types[op], op)), 1)}
     families = Families()
     for (name, core), total in sorted(totals.items(), key=lambda item: (-item[1].total, item[0])):
         if name in ranks:
             families.add(name, core_of(core), ranks[name], total.count, total.total, total.longest, total.line, name)
-    return families.facts(path, "op_statistic", whole)
+    return families.facts(path, "op_statistic", computing)
 
 
 def read_aicpu(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
@@ -116,10 +116,16 @@ def read_aicpu(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         key = row.text["name"], ""
         if key in totals or len(totals) < _TYPES:
             totals.setdefault(key, _Total()).add(line, 1, row.number["total_us"], row.number["total_us"])
-    whole = sum(total.total for total in totals.values())
+    aicpu_us = sum(total.total for total in totals.values())
     return [
         AicpuNode(
-            name, path, Span.at(total.line), micro(total.total), micro(total.longest), share(total.total, whole), rank
+            name,
+            path,
+            Span.at(total.line),
+            micro(total.total),
+            micro(total.longest),
+            share(total.total, aicpu_us),
+            rank,
         )
         for rank, ((name, _), total) in enumerate(_longest(totals), 1)
     ]

@@ -147,13 +147,13 @@ def read_step_trace(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
             model = models[key] = _Model()
         if model is not None:
             model.add(line, row)
-    if models and not any(found.time.count for found in models.values()):
+    if models and not any(iterations.time.count for iterations in models.values()):
         seen.note = "first"
     others = {model for _, model in models if model != _INIT_MODEL}
     return [
-        iteration_fact("step_trace", path, found.time, found.data, found.refresh, found.compute)
-        for (_, model), found in sorted(models.items())
-        if found.time.count and not (others and model == _INIT_MODEL)
+        iteration_fact("step_trace", path, iterations.time, iterations.data, iterations.refresh, iterations.compute)
+        for (_, model), iterations in sorted(models.items())
+        if iterations.time.count and not (others and model == _INIT_MODEL)
     ]
 
 
@@ -179,9 +179,9 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """A `run_iteration`: from the end of an iteration to the end of the next, and the time until forward begins."""
     time, data, refresh, compute = Values(), Values(), Values(), Values()
     start = back = end = -1
-    number, whole = 0, True
+    number, ended = 0, True
     while text := stream.readline(_LINE):
-        number, whole = number + whole, text.endswith(b"\n")
+        number, ended = number + ended, text.endswith(b"\n")
         match = _MARK.search(text)
         if match is None:
             continue

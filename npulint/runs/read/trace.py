@@ -163,21 +163,21 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     trace.settle()
     if not seen.rows:
         return []
-    whole = sum(trace.overlapped(name) for name in OVERLAP)
+    analysed = sum(trace.overlapped(name) for name in OVERLAP)
     lines, computed = _lines(trace)
     facts: list[Fact] = [TraceRead("trace", path, Span(), reader.cut or trace.dropped > 0)]
-    facts += _step(trace, path, whole)
+    facts += _step(trace, path, analysed)
     facts += line_facts(lines, path, computed)
-    facts += _waits(trace, path, whole)
-    return facts + _host(trace, path, whole) + _clock(trace, path)
+    facts += _waits(trace, path, analysed)
+    return facts + _host(trace, path, analysed) + _clock(trace, path)
 
 
-def _step(trace: TraceState, path: str, whole: float) -> list[Fact]:
+def _step(trace: TraceState, path: str, analysed: float) -> list[Fact]:
     """A `run_step`: the mean of the steps by the overlap analysis, if the trace has both."""
-    if not trace.steps or whole <= 0:
+    if not trace.steps or analysed <= 0:
         return []
     (computing, computing_share), (exposed, exposed_share), (free, free_share) = (
-        (micro(time / trace.steps), share(time, whole)) for time in map(trace.overlapped, OVERLAP)
+        (micro(time / trace.steps), share(time, analysed)) for time in map(trace.overlapped, OVERLAP)
     )
     idle = trace.longest_idle
     step = StepBreakdown(
@@ -186,7 +186,7 @@ def _step(trace: TraceState, path: str, whole: float) -> list[Fact]:
         Span.at(idle.values.largest_line or 1 if idle is not None else 1),
         traced=True,
         steps=trace.steps,
-        step_us=micro(whole / trace.steps),
+        step_us=micro(analysed / trace.steps),
         computing_us=computing,
         computing_share=computing_share,
         exposed_us=exposed,
@@ -214,7 +214,7 @@ def _lines(trace: TraceState) -> tuple[dict[StackFrame, PythonLine], float]:
     return lines, computed
 
 
-def _waits(trace: TraceState, path: str, whole: float) -> list[Fact]:
+def _waits(trace: TraceState, path: str, analysed: float) -> list[Fact]:
     """A `run_wait` for each line at which the host waited for the device."""
     waits: dict[StackFrame, tuple[Values, dict[str, float]]] = {}
     for moment, duration, line in trace.waits:
@@ -232,7 +232,7 @@ def _waits(trace: TraceState, path: str, whole: float) -> list[Fact]:
             **frame.attrs(),
             traced=True,
             total_us=micro(values.total),
-            share=share(values.total, whole),
+            share=share(values.total, analysed),
             op=max(sorted(operators), key=lambda op: operators[op]),
             rank=rank,
         )
@@ -240,15 +240,15 @@ def _waits(trace: TraceState, path: str, whole: float) -> list[Fact]:
     ]
 
 
-def _host(trace: TraceState, path: str, whole: float) -> list[Fact]:
+def _host(trace: TraceState, path: str, analysed: float) -> list[Fact]:
     """A `run_host` for each kind of host activity or device idleness."""
-    found = dict(trace.host)
+    hosts = dict(trace.host)
     if (idle := trace.longest_idle) is not None:
-        found["idle"] = idle
-    return [_activity(trace, kind, host, path, whole) for kind, host in sorted(found.items())]
+        hosts["idle"] = idle
+    return [_activity(trace, kind, host, path, analysed) for kind, host in sorted(hosts.items())]
 
 
-def _activity(trace: TraceState, kind: str, host: Host, path: str, whole: float) -> HostActivity:
+def _activity(trace: TraceState, kind: str, host: Host, path: str, analysed: float) -> HostActivity:
     values, start, idle = host.values, host.moment[1], kind == "idle"
     frame = None if idle else trace.calls.line_at(*host.moment)[0]
     return HostActivity(
@@ -261,7 +261,7 @@ def _activity(trace: TraceState, kind: str, host: Host, path: str, whole: float)
         total_us=micro(values.total),
         mean_us=micro(values.mean),
         max_us=micro(values.largest),
-        share=share(values.total, whole),
+        share=share(values.total, analysed),
         per_step=round(values.count / trace.steps, 1) if trace.steps else None,
         working=trace.calls.starts_between(start, start + round(values.largest * 1000)) if idle else None,
         **({} if frame is None else frame.attrs()),

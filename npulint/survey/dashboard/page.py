@@ -27,7 +27,7 @@ def data(summed: Summed, lang: str) -> str:
     frameworks = sorted({name for project in summed.projects for name in project.frameworks})
     verdicts = [*VERDICTS, FAILED]
     document = {
-        "checks": [[escape_control_chars(one) for one in (code, summed.checks[code])] for code in checks],
+        "checks": [[escape_control_chars(word) for word in (code, summed.checks[code])] for code in checks],
         "frameworks": [[escape_control_chars(name), framework(name, lang)] for name in frameworks],
         "verdicts": [[word, verdict(word, lang)] for word in verdicts],
         "projects": [

@@ -63,20 +63,20 @@ class Tokens(dict[str, int]):
     def callee(self, name: str) -> tuple[int, int, bool]:
         """The frame token, the word token (-1: none) and whether it is project code, of a callee's canonical name.
         Library names are used without their module, because releases move them."""
-        known = self._named.get(name)
-        if known is None:
+        tokens = self._named.get(name)
+        if tokens is None:
             last = name.rstrip("()[]").rpartition(".")[2]
             own = ":" in name and not name.startswith("?")
             if own:
                 last = last.rpartition(":")[2]
-                known = self["own"], self["f:" + last], True
+                tokens = self["own"], self["f:" + last], True
             elif name.startswith("?") and "." not in name:
-                known = self["some"], self["f:" + last[1:]], False
+                tokens = self["some"], self["f:" + last[1:]], False
             else:
                 result = "()" if name.endswith(")") else ""
-                known = self["c:" + last.lower().replace("_", "") + result], -1, False
-            self._named[name] = known
-        return known
+                tokens = self["c:" + last.lower().replace("_", "") + result], -1, False
+            self._named[name] = tokens
+        return tokens
 
 
 def units_of(names: Names, paths: Iterable[str], tokens: Tokens) -> list[Unit]:
@@ -90,13 +90,13 @@ def units_of(names: Names, paths: Iterable[str], tokens: Tokens) -> list[Unit]:
 
 
 class _Reader:
-    def __init__(self, names: Names, module: Module, tokens: Tokens, found: list[Unit]) -> None:
+    def __init__(self, names: Names, module: Module, tokens: Tokens, units: list[Unit]) -> None:
         self.names = names
         self.module = module
         self.tokens = tokens
         self.imported = module.imports.get(0, {})
         self.homes: list[Unit] = []
-        self._open(found)
+        self._open(units)
 
     def _open(self, units: list[Unit]) -> None:
         """Create the units, and map each block to its unit."""

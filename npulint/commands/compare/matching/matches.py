@@ -50,10 +50,10 @@ def pair_bodies(pairing: Pairing, files: Mapping[str, str]) -> None:
     for unit in pairing.free_right("function"):
         others[unit.path].append(unit)
     for path, partner in files.items():
-        one, other = ours[path], theirs[partner]
-        became = _heir(one, other, others[partner], pairing)
-        came = _heir(other, one, functions[path], pairing) if became is None else None
-        pairing.pair(came or one, became or other)
+        body, other = ours[path], theirs[partner]
+        became = _heir(body, other, others[partner], pairing)
+        came = _heir(other, body, functions[path], pairing) if became is None else None
+        pairing.pair(came or body, became or other)
 
 
 def _heir(body: Unit, other: Unit, functions: Iterable[Unit], pairing: Pairing) -> Unit | None:
@@ -92,13 +92,13 @@ def pair_called(pairing: Pairing) -> None:
     while queue:
         edges: list[Edge] = []
         same = {other: other for other in pairing.back}
-        for one, other in queue:
-            left = _line(pairing.left[one], ours, pairing.to)
+        for unit_number, other in queue:
+            left = _line(pairing.left[unit_number], ours, pairing.to)
             if any(number >= 0 and number not in pairing.to for _, number in left):
                 edges += _aligned(left, _line(pairing.right[other], theirs, same), pairing)
         before = set(pairing.to)
         pairing.take(edges)
-        queue = sorted((one, other) for one, other in pairing.to.items() if one not in before)
+        queue = sorted((number, other) for number, other in pairing.to.items() if number not in before)
 
 
 def _line(unit: Unit, numbers: Mapping[Spot, int], paired: Mapping[int, int]) -> _Line:
@@ -114,9 +114,9 @@ def _line(unit: Unit, numbers: Mapping[Spot, int], paired: Mapping[int, int]) ->
 def _aligned(left: _Line, right: _Line, pairing: Pairing) -> Sequence[Edge]:
     edges: list[Edge] = []
     for a, b in align([key for key, _ in left], [key for key, _ in right]):
-        one, other = (left[a][1], right[b][1]) if a is not None and b is not None else (-1, -1)
-        if one >= 0 and one not in pairing.to and other not in pairing.back:
-            unit, theirs = pairing.left[one], pairing.right[other]
+        number, other = (left[a][1], right[b][1]) if a is not None and b is not None else (-1, -1)
+        if number >= 0 and number not in pairing.to and other not in pairing.back:
+            unit, theirs = pairing.left[number], pairing.right[other]
             if unit.kind == theirs.kind and pairing.likeness.of(unit, theirs) >= _CALLED:
                 edges.append(pairing.edge(unit, theirs))
     return edges
@@ -137,7 +137,7 @@ class Matches:
         self,
         modules: dict[str, str],
         blocks: dict[Spot, Spot],
-        likeness: Callable[[str, str], float] = lambda one, other: 0.0,
+        likeness: Callable[[str, str], float] = lambda path, other: 0.0,
     ) -> None:
         self.modules = modules
         self.blocks = blocks
@@ -203,7 +203,7 @@ def counterparts(reference: Side, migrated: Side) -> Matches:
     blocks = {unit.spot: other.spot for unit, other in pairing.pairs()}
     blocks.update(_lambdas(reference.names, migrated.names, blocks))
     ours, theirs = (grouped(units, lambda unit: unit.path) for units in (left, right))
-    return Matches(files, blocks, cache(lambda one, other: likeness.files(ours.get(one, ()), theirs.get(other, ()))))
+    return Matches(files, blocks, cache(lambda path, other: likeness.files(ours.get(path, ()), theirs.get(other, ()))))
 
 
 def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> dict[Spot, Spot]:
@@ -219,12 +219,12 @@ def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> dic
 
 def _lambdas_of(names: Names, paths: Iterable[str]) -> dict[Spot, list[Spot]]:
     """The lambdas of some modules by the function, class or module that contains them."""
-    found: dict[Spot, list[Spot]] = {}
+    lambdas: dict[Spot, list[Spot]] = {}
     for path in paths:
         homes: list[int] = []
         for block, record in enumerate(names.project.modules[path].blocks):
             own = block == 0 or record.kind in ("function", "class")
             homes.append(block if own else homes[record.parent])
             if record.kind == "lambda":
-                found.setdefault((path, homes[block]), []).append((path, block))
-    return found
+                lambdas.setdefault((path, homes[block]), []).append((path, block))
+    return lambdas

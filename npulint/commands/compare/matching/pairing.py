@@ -35,8 +35,8 @@ class FileOverlap:
         """How many trailing path parts two files share, as a fraction."""
         ours, theirs = self._ours[left], self._theirs[right]
         same = 0
-        for one, other in zip(ours, theirs, strict=False):
-            if one != other:
+        for part, other in zip(ours, theirs, strict=False):
+            if part != other:
                 break
             same += 1
         return 0.5 * (same > 0) + 0.5 * same / max(len(ours), len(theirs))
@@ -53,11 +53,11 @@ def _with_folders(scores: dict[tuple[str, str], float], partners: dict[str, str]
     """The scores, increased for pairs whose folders contain other partners: among variants of a script, prefer the one
     whose modules were taken over with it."""
     folder = posixpath.dirname
-    together = Counter((folder(one), folder(other)) for one, other in partners.items())
+    together = Counter((folder(path), folder(other)) for path, other in partners.items())
     folders = {}
-    for (one, other), score in scores.items():
-        more = together[folder(one), folder(other)] - (partners.get(one) == other)
-        folders[one, other] = score + _FOLDER * more / (more + 1) if score >= _LEAST else score
+    for (path, other), score in scores.items():
+        more = together[folder(path), folder(other)] - (partners.get(path) == other)
+        folders[path, other] = score + _FOLDER * more / (more + 1) if score >= _LEAST else score
     return folders
 
 
@@ -75,8 +75,8 @@ def best_pairs(scores: dict[tuple[str, str], float], floor: float) -> dict[str, 
 def _below_common(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The parts of each path below the common folder, file name first."""
     parts = {path: path.split("/") for path in paths}
-    common = len(posixpath.commonprefix([found[:-1] for found in parts.values()]))
-    return {path: tuple(found[common:][::-1]) for path, found in parts.items()}
+    common = len(posixpath.commonprefix([path_parts[:-1] for path_parts in parts.values()]))
+    return {path: tuple(path_parts[common:][::-1]) for path, path_parts in parts.items()}
 
 
 def _shared(left: Sequence[Unit], right: Sequence[Unit]) -> dict[tuple[str, str], float]:
@@ -111,10 +111,10 @@ def _vote(
 
 def sizes(units: Sequence[Unit], weight: Callable[[Unit], float]) -> dict[str, float]:
     """The total weight of the units of each file."""
-    found: dict[str, float] = {}
+    totals: dict[str, float] = {}
     for unit in units:
-        found[unit.path] = found.get(unit.path, 0.0) + weight(unit)
-    return found
+        totals[unit.path] = totals.get(unit.path, 0.0) + weight(unit)
+    return totals
 
 
 def _weight(unit: Unit) -> float:
@@ -164,7 +164,7 @@ class Similarity:
         bag = self._frames.get(id(unit))
         if bag is None:
             held = self._within[id(unit)] if unit.kind == "class" else (unit,)
-            bag = self._frames[id(unit)] = _bag(one.frame for one in held)
+            bag = self._frames[id(unit)] = _bag(inner.frame for inner in held)
         return bag
 
     def words(self, unit: Unit) -> Bag:
@@ -172,17 +172,17 @@ class Similarity:
         bag = self._words.get(id(unit))
         if bag is None:
             held = self._within[id(unit)] if unit.kind == "class" else (unit,)
-            bag = self._words[id(unit)] = _bag(one.words for one in held)
+            bag = self._words[id(unit)] = _bag(inner.words for inner in held)
         return bag
 
     def of(self, left: Unit, right: Unit) -> float:
         """Similarity from 0 (nothing in common) to 1 (equal except for names)."""
         key = (id(left), id(right))
-        known = self._known.get(key)
-        if known is None:
+        similarity = self._known.get(key)
+        if similarity is None:
             frame = self._jaccard(self.frame(left), self.frame(right))
-            known = self._known[key] = max(frame, 0.6 * frame + 0.4 * self.wording(left, right))
-        return known
+            similarity = self._known[key] = max(frame, 0.6 * frame + 0.4 * self.wording(left, right))
+        return similarity
 
     def wording(self, left: Unit, right: Unit) -> float:
         """From 0 to 1: the share of common names and texts."""
@@ -225,11 +225,11 @@ class Similarity:
 
     def leads(self, units: Iterable[Unit]) -> dict[int, list[Unit]]:
         """An index of the units by each token that is rare among them."""
-        found: dict[int, list[Unit]] = {}
+        index: dict[int, list[Unit]] = {}
         for unit in units:
             for token in (*self.frame(unit), *self.words(unit)):
-                found.setdefault(token, []).append(unit)
-        return {token: held for token, held in found.items() if len(held) <= _RARE}
+                index.setdefault(token, []).append(unit)
+        return {token: held for token, held in index.items() if len(held) <= _RARE}
 
     def nearest(self, unit: Unit, leads: dict[int, list[Unit]], count: int) -> list[Unit]:
         """The units that share the most rare tokens with a unit, at most `count`."""
@@ -240,7 +240,7 @@ class Similarity:
             for other in leads[token]:
                 units[id(other)] = other
                 shared[id(other)] = shared.get(id(other), 0.0) + self._weights[token]
-        return [units[one] for one in sorted(shared, key=lambda one: -shared[one])[:count]]
+        return [units[number] for number in sorted(shared, key=lambda number: -shared[number])[:count]]
 
     def _rarity(self, token: int) -> tuple[float, int]:
         return -self._weights[token], token
@@ -275,7 +275,7 @@ class Pairing:
 
     def pairs(self) -> Iterator[tuple[Unit, Unit]]:
         """The pairs in the order of the left side."""
-        return ((self.left[one], self.right[self.to[one]]) for one in sorted(self.to))
+        return ((self.left[number], self.right[self.to[number]]) for number in sorted(self.to))
 
     def free_left(self, kind: str) -> list[Unit]:
         """The unpaired units of the left side."""
@@ -291,10 +291,10 @@ class Pairing:
 
     def take(self, edges: Iterable[Edge]) -> None:
         """Pair units that are still free, strongest evidence first."""
-        for _, one, other in sorted(edges, key=lambda edge: (-edge[0], edge[1], edge[2])):
-            if one not in self.to and other not in self.back:
-                self.to[one] = other
-                self.back[other] = one
+        for _, number, other in sorted(edges, key=lambda edge: (-edge[0], edge[1], edge[2])):
+            if number not in self.to and other not in self.back:
+                self.to[number] = other
+                self.back[other] = number
 
     def edge(self, unit: Unit, other: Unit) -> Edge:
         """The evidence for a pair: similarity, then name, enclosing units, and position in the file."""
@@ -338,7 +338,7 @@ def surroundings(unit: Unit, units: Sequence[Unit]) -> Unit | None:
 
 
 def grouped(units: Iterable[Unit], key: Callable[[Unit], Hashable]) -> dict[Hashable, list[Unit]]:
-    found: dict[Hashable, list[Unit]] = {}
+    groups: dict[Hashable, list[Unit]] = {}
     for unit in units:
-        found.setdefault(key(unit), []).append(unit)
-    return found
+        groups.setdefault(key(unit), []).append(unit)
+    return groups

@@ -28,7 +28,7 @@ def labels(left: Sequence[Unit], right: Sequence[Unit], likeness: Similarity) ->
     for level in range(_DOWNWARDS + _UPWARDS):
         upwards = level >= _DOWNWARDS
         keys = [side.keys(old, upwards) for side, old in zip(sides, levels[-1], strict=True)]
-        levels.append(tuple([numbers.setdefault(key, len(numbers)) for key in found] for found in keys))
+        levels.append(tuple([numbers.setdefault(key, len(numbers)) for key in side_keys] for side_keys in keys))
     return [(ours, theirs) for ours, theirs in levels]
 
 
@@ -56,14 +56,14 @@ class _Neighbours:
 
     def keys(self, old: Labels, upwards: bool) -> list[Hashable]:
         """A key for each unit from the labels of the previous level."""
-        found: list[Hashable] = []
+        keys: list[Hashable] = []
         for number, label in enumerate(old):
             called = tuple([old[target] for target in self.called[number]])
             held = tuple(sorted([old[inner] for inner in self.held[number]]))
             around = self.around[number]
             callers = tuple(sorted([old[caller] for caller in self.callers[number]])) if upwards else ()
-            found.append((label, called, held, callers, old[around] if upwards and around >= 0 else -1))
-        return found
+            keys.append((label, called, held, callers, old[around] if upwards and around >= 0 else -1))
+        return keys
 
 
 _SURE = 0.6  # similarity of same-named units with paired enclosing units at which the search stops
@@ -118,8 +118,8 @@ class Matching:
         """Pair units with the same key; of several those with equal labels, else with the strongest evidence."""
         others = grouped(theirs, key)
         crowds: list[tuple[list[Unit], list[Unit]]] = []
-        for found, group in grouped(ours, key).items():
-            rest = others.get(found, [])
+        for label, group in grouped(ours, key).items():
+            rest = others.get(label, [])
             if len(group) == 1 == len(rest):
                 self.found.pair(group[0], rest[0])
             elif rest:

@@ -36,7 +36,7 @@ _NOT_PLAIN = object()
 class _Reading(msgspec.Struct):
     """The values found so far, and how many expressions were visited."""
 
-    found: list[ConfigValue] = []
+    values: list[ConfigValue] = []
     steps: int = 0
 
 
@@ -49,14 +49,14 @@ def module_values(context: Context, module: Module) -> tuple[ConfigValue, ...]:
         bind = assignment_at(context, module, binds[-1])
         if bind.scope.kind == "module" or len(binds) == 1:
             _add(scope.expr(bind.record.value, _END), reading, (name,), bind.span)
-    return tuple(reading.found)
+    return tuple(reading.values)
 
 
 @walker(_DEPTH, lambda: None)
 def _add(value: Expr, reading: _Reading, key: tuple[str, ...], span: Span) -> None:
     """Add the leaves of a value under its keys."""
     reading.steps += 1
-    if len(reading.found) >= _MOST or reading.steps > _STEPS:
+    if len(reading.values) >= _MOST or reading.steps > _STEPS:
         return
     site = value.call
     span = site.span if site is not None and site.last in _DICTS else span
@@ -66,12 +66,12 @@ def _add(value: Expr, reading: _Reading, key: tuple[str, ...], span: Span) -> No
         for name, inner in entries:
             _add(inner, reading, (*key, name), span if called is None else spot(inner, called))
         return
-    known = _plain(value)
-    if known is not _NOT_PLAIN:
-        reading.found.append(ConfigValue(key, known, value.module.path, span))
-    for number, inner in enumerate(value.items if known is _NOT_PLAIN else ()):
+    plain_value = _plain(value)
+    if plain_value is not _NOT_PLAIN:
+        reading.values.append(ConfigValue(key, plain_value, value.module.path, span))
+    for number, inner in enumerate(value.items if plain_value is _NOT_PLAIN else ()):
         _add(inner, reading, (*key, str(number)), span)
-    bind = _bind(value) if known is _NOT_PLAIN else None
+    bind = _bind(value) if plain_value is _NOT_PLAIN else None
     if bind is not None:
         _add(value.sibling(bind.record.value), reading, key, bind.span)
 
@@ -89,8 +89,8 @@ def _entries(value: Expr) -> list[tuple[str, Expr]] | None:
         return None
     for first in site.record.args[:1]:
         entries += _entries(value.sibling(first)) or ()
-    for name, one in site.record.keywords:
-        inner = value.sibling(one)
+    for name, argument in site.record.keywords:
+        inner = value.sibling(argument)
         entries += _spread(inner) if name == "**" else [(name, inner)]
     return entries
 
@@ -229,9 +229,9 @@ class ConfigFiles:
         if star and "/" in rest:
             text = rest if rest.startswith("/") else rest.partition("/")[2]
         for ending in _ENDINGS:
-            found = self._find(text + ending, folders, bool(star))
-            if found:
-                return found
+            path = self._find(text + ending, folders, bool(star))
+            if path:
+                return path
         return ""
 
     def _find(self, text: str, folders: Sequence[str], open_start: bool) -> str:
@@ -252,7 +252,7 @@ class ConfigFiles:
             if enough or (text.startswith("/") and not open_start and (shared > 1 or parts[-1] not in _USUAL)):
                 near = max((_shared(path.split("/"), folder.split("/")) for folder in folders), default=0)
                 best.append(((shared, near), path))
-        best.sort(key=lambda one: one[0], reverse=True)
+        best.sort(key=lambda pair: pair[0], reverse=True)
         return best[0][1] if best and (len(best) == 1 or best[0][0] != best[1][0]) else ""
 
     def _matching(self, pattern: str) -> str:
@@ -344,12 +344,12 @@ class ConfigFiles:
 
 
 def _bases(values: tuple[ConfigValue, ...]) -> list[str]:
-    found: list[str] = []
+    bases: list[str] = []
     for value in values:
         if value.key[0] in _BASES and len(value.key) == 1:
             entries = value.value if isinstance(value.value, tuple) else (value.value,)
-            found += [text for text in entries if isinstance(text, str) and "." in text]
-    return found[:_CHAIN]
+            bases += [text for text in entries if isinstance(text, str) and "." in text]
+    return bases[:_CHAIN]
 
 
 def _shared(first: Sequence[str], second: Sequence[str]) -> int:

@@ -48,11 +48,11 @@ def overridden(files: list[ConfigFile], launch: Launch | None) -> list[ConfigFil
         at += 1
     if not overrides or launch is None:
         return files
-    known = {config_value.name for file in files for config_value in file.values}
+    names_in_files = {config_value.name for file in files for config_value in file.values}
     added = tuple(
         ConfigValue(tuple(name.split(".")), typed(text), launch.fact.path, span)
         for name, (text, span) in overrides.items()
-        if name not in known
+        if name not in names_in_files
     )
     replaced = [
         msgspec.structs.replace(
@@ -140,9 +140,9 @@ class Configs:
         """The configuration files that the start loads or receives, by path; without a start those of all programs.
         Values that the launcher overrides (``lr=0.1``, ``--opts TRAIN.LR 0.1``) have their place in the launcher."""
         if self._program is None:
-            found = dict.fromkeys(path for path in self._loaded() if path)
+            paths = dict.fromkeys(path for path in self._loaded() if path)
             chosen = choices(self._launch)
-            files = [ConfigFile(path, self._files.values(path, chosen)) for path in sorted(found)]
+            files = [ConfigFile(path, self._files.values(path, chosen)) for path in sorted(paths)]
             self._program = tuple(overridden([file for file in files if file.values], self._launch))
         return self._program
 
@@ -187,9 +187,9 @@ class Configs:
                         texts += self._roots.paths.option(option)
         for text in texts:
             if may_configure(posixpath.basename(text)) or text.endswith(".py"):
-                found = self._files.find(text, folders)
-                if found and found not in (self._modules or ()):
-                    yield found
+                config_path = self._files.find(text, folders)
+                if config_path and config_path not in (self._modules or ()):
+                    yield config_path
 
     # -- names ----------------------------------------------------------------------------------
 
@@ -207,14 +207,14 @@ class Configs:
         parts = _parts(named.written)
         if len(parts) < 2:
             return []
-        found: dict[Root, ConfigValue] = {}
+        leaves: dict[Root, ConfigValue] = {}
         for path, keys in self._roots.of(named.sibling(_value(parts))):
             if self._passed(parts[-1]) and any((path, keys[:at]) in self._roots.defaults for at in range(len(keys))):
                 continue
             for leave in self._leaves(path):
                 if leave.key == keys:
-                    found[leave.path, leave.key] = leave
-        return list(found.values())
+                    leaves[leave.path, leave.key] = leave
+        return list(leaves.values())
 
     def _passed(self, name: str) -> bool:
         """Whether the launcher passes an option."""

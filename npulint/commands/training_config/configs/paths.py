@@ -125,10 +125,10 @@ class Paths:
         passed = _unique(text for option in near for text in self._passed(option))
         if passed:
             return passed
-        found = [text for bind in expr.assignments[:_MOST] for text in _texts(here.to(bind.value), self)]
-        if near and not any(found):
+        texts = [text for bind in expr.assignments[:_MOST] for text in _texts(here.to(bind.value), self)]
+        if near and not any(texts):
             return _unique(text for option in near for text in self.option(option))
-        return _unique(found or self._parameter(here))
+        return _unique(texts or self._parameter(here))
 
     def _parameter(self, here: Followed) -> Iterable[str]:
         function = here.expr.parameter_of
@@ -150,14 +150,14 @@ class Paths:
 
     def option(self, option: Option) -> Texts:
         """The text of an option: the passed value, else its default, else what other starts pass."""
-        found = self._passed(option) or _texts(Followed(option_default(self.context, option)), self)
-        if found or self.launch is not None:
-            return found
+        texts = self._passed(option) or _texts(Followed(option_default(self.context, option)), self)
+        if texts or self.launch is not None:
+            return texts
         starts = self.context.options.passed.starts(option.module.path, option.module.path)
-        found = _unique(
+        texts = _unique(
             text for start in starts for flag in option.flags if (text := start.options.get(flag)) is not None
         )
-        return found if len(found) == 1 else ()
+        return texts if len(texts) == 1 else ()
 
     def _passed(self, option: Option) -> Texts:
         """The value that the launcher passes for an option; positional options take its arguments in order. An empty
@@ -168,8 +168,8 @@ class Paths:
             partly, passed = self.launch.fact.record.partly, self.launch.options
             return tuple(passed[flag] or partly.get(flag, UNKNOWN) for flag in option.flags if flag in passed)[:1]
         names = self.context.options.by_module.get(option.module.path, {})
-        bare = [one for options in names.values() for one in options if not one.flags]
-        return self._word(next((at for at, one in enumerate(bare, 1) if one is option), 0))
+        bare = [candidate for options in names.values() for candidate in options if not candidate.flags]
+        return self._word(next((at for at, candidate in enumerate(bare, 1) if candidate is option), 0))
 
     # -- calls ----------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class Paths:
         if last == "format" and on:
             texts = self._all(args, here)
             named = bool(site.record.keywords)
-            return _unique(t for one in self._any(on, here) for t in _filled(_TEMPLATE, one, texts, named))
+            return _unique(t for template in self._any(on, here) for t in _filled(_TEMPLATE, template, texts, named))
         if last in _SAME:
             return self._any(args[:1], here) or self._any(on, here)
         if last in ("get", "getenv") and len(args) > 1:
@@ -212,12 +212,12 @@ def _texts(here: Followed, paths: Paths) -> Texts:
 
 def _joined(between: str, parts: list[Texts]) -> Texts:
     """All combinations of alternatives; a part without alternatives makes the result empty."""
-    found: list[str] = []
+    texts: list[str] = []
     for chosen in product(*[part or (UNKNOWN,) for part in parts[:16]]):
-        found.append(posixpath.join(*chosen) if between and chosen else "".join(chosen))
-        if len(found) >= _MOST:
+        texts.append(posixpath.join(*chosen) if between and chosen else "".join(chosen))
+        if len(texts) >= _MOST:
             break
-    return _unique(text for text in found if len(text) <= _LONG)
+    return _unique(text for text in texts if len(text) <= _LONG)
 
 
 def _filled(placeholder: object, template: str, values: list[Texts], named: bool = False) -> Texts:

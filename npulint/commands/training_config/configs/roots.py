@@ -70,22 +70,22 @@ class Roots:
         named = [site.expr(value) for name, value in site.record.keywords if name in _FILE]
         for value in (*site.args[:2], *named):
             texts = self.paths.of(Followed(value, calls))
-            found = [path for text in texts if (path := self._files.find(text, self.folders(site.module)))]
-            if found:
-                return tuple(dict.fromkeys(found))[:_MOST]
+            paths = [path for text in texts if (path := self._files.find(text, self.folders(site.module)))]
+            if paths:
+                return tuple(dict.fromkeys(paths))[:_MOST]
         return ()
 
     def folders(self, module: Module) -> list[str]:
         """Where a program may run: the folders of its launcher, its script and the module, and the project root."""
-        found = []
+        folders = []
         if self._launch is not None:
             launcher = posixpath.dirname(self._launch.fact.path)
             folder = self._launch.fact.record.folder
             if folder and "*" not in folder:
-                found.append(posixpath.normpath(posixpath.join(launcher, folder)))
-            found += [posixpath.dirname(self._launch.entry), launcher, posixpath.dirname(launcher)]
+                folders.append(posixpath.normpath(posixpath.join(launcher, folder)))
+            folders += [posixpath.dirname(self._launch.entry), launcher, posixpath.dirname(launcher)]
         root = self._context.project.root
-        return list(dict.fromkeys((*found, module.folder, "" if root == "." else root)))
+        return list(dict.fromkeys((*folders, module.folder, "" if root == "." else root)))
 
     def reads(self, site: CallSite) -> bool:
         """Whether a call reads a configuration file and returns its contents."""
@@ -111,8 +111,8 @@ class Roots:
         name = (self._option("config_name") or self._option("cn") or name).removesuffix(".yaml")
         folder = self._option("config_path") or self._option("cp") or folder
         path = posixpath.normpath(posixpath.join(site.module.folder, folder, f"{name}.yaml")) if name else folder
-        found = self._files.find(path, self.folders(site.module)) if path else ""
-        return (found,) if found else ()
+        file = self._files.find(path, self.folders(site.module)) if path else ""
+        return (file,) if file else ()
 
     def _text(self, value: Expr | None) -> str:
         texts = self.paths.of(Followed(value)) if value is not None else ()
@@ -125,11 +125,11 @@ class Roots:
 
     def of(self, expr: Expr) -> tuple[Root, ...]:
         """The files and keys that a settings object may come from; empty if none."""
-        known = self._known.get(expr)
-        if known is None:
+        roots = self._known.get(expr)
+        if roots is None:
             self._steps = 0
-            known = self._known[expr] = _roots(Followed(expr), self)
-        return known
+            roots = self._known[expr] = _roots(Followed(expr), self)
+        return roots
 
     def evaluated(self, here: Followed) -> tuple[Root, ...]:
         """The roots of an expression that is not being evaluated yet."""
@@ -154,23 +154,23 @@ class Roots:
 
     def _inside(self, roots: tuple[Root, ...], key: object) -> tuple[Root, ...]:
         """The roots of an element; for a parser with several classes, the roots of all of them."""
-        found = []
+        inner_roots = []
         for path, keys in roots:
             inner = (*keys, str(key))
-            whole = not keys and isinstance(key, int) and not isinstance(key, bool)
-            found.append((path, keys) if whole and not self._has(path, inner) else (path, inner))
-        return tuple(found)
+            is_document = not keys and isinstance(key, int) and not isinstance(key, bool)
+            inner_roots.append((path, keys) if is_document and not self._has(path, inner) else (path, inner))
+        return tuple(inner_roots)
 
     def _has(self, path: str, keys: tuple[str, ...]) -> bool:
         return any(config_value.key[: len(keys)] == keys for config_value in self._files.values(path))
 
     def _of_name(self, here: Followed) -> tuple[Root, ...]:
         """The roots of a name: what is assigned to it, merged into it, passed for it; else those in its object."""
-        expr, found = here.expr, list[Root]()
+        expr, assigned = here.expr, list[Root]()
         for bind in expr.assignments[:_MOST]:
-            found += _roots(here.to(bind.value), self)
-            found += [root for merge in self.merges.into(bind) for root in self._from(merge)]
-        roots = _unique(found or self._of_parameter(here))
+            assigned += _roots(here.to(bind.value), self)
+            assigned += [root for merge in self.merges.into(bind) for root in self._from(merge)]
+        roots = _unique(assigned or self._of_parameter(here))
         head, _, last = expr.written.rpartition(".")
         if roots or not head:
             return roots
@@ -211,11 +211,11 @@ class Roots:
         holder, *args = site.args if site.receiver is None else (site.receiver, *site.args)
         if not args or not args[0].is_literal:
             return ()
-        found = self._inside(_roots(here.to(holder), self), args[0].literal)
-        if len(args) > 1 and args[1].is_literal and any(self._has(*root) for root in found):
-            deeper = self._inside(found, args[1].literal)
-            found = deeper if any(self._has(*root) for root in deeper) else found
-        return found
+        roots = self._inside(_roots(here.to(holder), self), args[0].literal)
+        if len(args) > 1 and args[1].is_literal and any(self._has(*root) for root in roots):
+            deeper = self._inside(roots, args[1].literal)
+            roots = deeper if any(self._has(*root) for root in deeper) else roots
+        return roots
 
     def _returned(self, site: CallSite, here: Followed) -> tuple[Root, ...]:
         """The roots of the result of a project function; for a project class, what is merged into its instances."""

@@ -79,8 +79,8 @@ class Holders:
             return None
         self._busy.add(mark)
         try:
-            found = self._member(here, key)
-            return found if self._steps <= _STEPS else CUT
+            member = self._member(here, key)
+            return member if self._steps <= _STEPS else CUT
         finally:
             self._busy.discard(mark)
 
@@ -110,9 +110,9 @@ class Holders:
             if name == key:
                 yield self._written(here.to(value), spot(value, here.expr.call), name)
             elif name == "**":
-                found = self.member(here.to(value), key)
-                if found is not None:
-                    yield found
+                member = self.member(here.to(value), key)
+                if member is not None:
+                    yield member
 
     def _written(self, here: Followed, span: Span, name: str) -> Found:
         return self._tracer.found(here).written(here.expr.module.path, span, name)
@@ -120,19 +120,19 @@ class Holders:
     def binds(self, holder: Holder, key: str) -> list[AssignmentSite]:
         """The assignments of a member of a class or module, last one first."""
         scope = holder.here.expr.scope
-        found = [(scope.module, bind) for bind in scope.module.names.get(0, {}).get(key, ())]
-        found = found if holder.kind == "module" else self._bindings.attribute(scope.module, scope.block, key)
-        return [assignment_at(scope.context, home, bind) for home, bind in found[::-1]]
+        bindings = [(scope.module, bind) for bind in scope.module.names.get(0, {}).get(key, ())]
+        bindings = bindings if holder.kind == "module" else self._bindings.attribute(scope.module, scope.block, key)
+        return [assignment_at(scope.context, home, bind) for home, bind in bindings[::-1]]
 
     # -- what an object may be
 
     def all_of(self, here: Followed) -> list[Holder]:
         """The possible identities of an object."""
-        known = self._found.get(here)
-        if known is None:
+        holders = self._found.get(here)
+        if holders is None:
             self._found[here] = []  # ends a cycle
-            known = self._found[here] = self._gathered(here)
-        return known
+            holders = self._found[here] = self._gathered(here)
+        return holders
 
     def _gathered(self, here: Followed) -> list[Holder]:
         gathered: list[Holder] = []
@@ -235,20 +235,20 @@ class Holders:
 @walker(_DEPTH, list)
 def _inside(here: Followed, key: Key, holders: Holders) -> Iterable[Holder | Followed]:
     """The possible objects under a key of an object."""
-    found: list[Holder | Followed] = []
+    objects: list[Holder | Followed] = []
     for holder in holders.all_of(here):
         place = holder.here
         if holder.kind == "name":
-            found += [Holder("name", place, name) for name in (f"{holder.name}.{key}", f"{holder.name}[{key}]")]
-            found += [here.to(bind.value) for bind in holder.set_by_name(key)]
+            objects += [Holder("name", place, name) for name in (f"{holder.name}.{key}", f"{holder.name}[{key}]")]
+            objects += [here.to(bind.value) for bind in holder.set_by_name(key)]
         elif holder.kind == "display":
             entry = place.expr.element(key)
-            found += [place.to(entry)] if entry is not None else []
+            objects += [place.to(entry)] if entry is not None else []
         elif holder.kind in ("class", "module"):
             for bind in holders.binds(holder, str(key)):
-                found += [Holder("name", here.to(bind.value), bind.target), here.to(bind.value)]
-        found += [place.to(value) for name, value in holder.keywords if name == key]
-    return found
+                objects += [Holder("name", here.to(bind.value), bind.target), here.to(bind.value)]
+        objects += [place.to(value) for name, value in holder.keywords if name == key]
+    return objects
 
 
 def _taker(name: str, scope: Scope) -> Scope | None:

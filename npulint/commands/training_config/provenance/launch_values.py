@@ -58,24 +58,24 @@ class Start:
         """The options of that name that `module` may refer to: its own, else those of the started script."""
         options = self._context.options
         own = options.by_module.get(module.path, {}).get(name)
-        found = own or options.table.get(name, [])
-        if len(found) > 1 and not own:
-            started = [option for option in found if option.module.path == self.entry]
-            found = (
+        candidates = own or options.table.get(name, [])
+        if len(candidates) > 1 and not own:
+            started = [option for option in candidates if option.module.path == self.entry]
+            candidates = (
                 started
-                or [option for option in found if option.module.path in self.modules]
+                or [option for option in candidates if option.module.path in self.modules]
                 or options.near(name, module)
             )
-        return found
+        return candidates
 
     def passed(self, option: Option) -> Found | None:
         """The value that the launcher passes for an option, or for another one with the same destination; None if it
         passes neither."""
         same = self._context.options.by_module.get(option.module.path, {}).get(option.name, ())
-        for one in (option, *(other for other in same if other is not option)):
-            found = self._passed(one)
-            if found is not None:
-                return found
+        for same_option in (option, *(other for other in same if other is not option)):
+            passed = self._passed(same_option)
+            if passed is not None:
+                return passed
         return None
 
     def _passed(self, option: Option) -> Found | None:
@@ -121,9 +121,9 @@ class Start:
             return UNKNOWN
         begins = [(span.line, span.column) for span in record.places.values()]
         begin = (place.line, place.column)
-        end = min([one for one in begins if one > begin], default=(1 << 30, 0))
+        end = min([position for position in begins if position > begin], default=(1 << 30, 0))
         rest = [word.text for word in record.words if begin < (word.span.line, word.span.column) < end]
-        parts = [_words(one, kind) for one in (text, *rest)]
+        parts = [_words(word, kind) for word in (text, *rest)]
         return literal(tuple([part.single for part in parts])) if all(part.known for part in parts) else UNKNOWN
 
     def variable(self, name: str) -> Found | None:
@@ -132,8 +132,8 @@ class Start:
         if facts:
             last = facts[-1]
             text = last.value
-            found = literal(text) if text is not None else UNKNOWN
-            return found.through(ProvenanceStep(last.path, last.span, f"{name}={text or '…'}"))
+            variable = literal(text) if text is not None else UNKNOWN
+            return variable.through(ProvenanceStep(last.path, last.span, f"{name}={text or '…'}"))
         return UNKNOWN if _RANKS.fullmatch(name) else None
 
     @cached_property
@@ -165,15 +165,15 @@ def dashed(flag: str) -> str:
     return f"-{flag}" if len(flag) == 1 else f"--{flag}"
 
 
-def default_of(option: Option, found: Found) -> Found:
+def default_of(option: Option, default: Found) -> Found:
     """The default value of an option; a text is converted to the option's type."""
-    value = found.single
+    value = default.single
     if option.kind in ("int", "float") and isinstance(value, str):
         values = converted(value, option.kind)
-        return Found(tuple(values.values), values.exact, found.provenance)
+        return Found(tuple(values.values), values.exact, default.provenance)
     if option.kind == "float" and isinstance(value, int) and not isinstance(value, bool):
-        return Found((float(value),), True, found.provenance)
-    return found
+        return Found((float(value),), True, default.provenance)
+    return default
 
 
 def _words(text: str, kind: str) -> Found:
@@ -192,8 +192,8 @@ def number(text: str) -> Found:
     """The number that a text represents."""
     try:
         value = float(text)
-        whole = text.lstrip("+-").isdecimal() and len(text) < 20
-        return literal(int(text) if whole else value) if math.isfinite(value) else UNKNOWN
+        is_integer = text.lstrip("+-").isdecimal() and len(text) < 20
+        return literal(int(text) if is_integer else value) if math.isfinite(value) else UNKNOWN
     except ValueError:
         return UNKNOWN
 

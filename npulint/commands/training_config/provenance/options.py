@@ -49,9 +49,9 @@ class OptionValues:
         if passed is not None:
             return passed
         replaced = [self._tracer.found(here.to(value)) for value in self._defaults(option, here)]
-        found = joined(replaced) if replaced else self._tracer.found(here.to(option_default(here.context, option)))
-        found = default_of(option, found)
-        return found.through(defined(option)) if found.values else found
+        default = joined(replaced) if replaced else self._tracer.found(here.to(option_default(here.context, option)))
+        default = default_of(option, default)
+        return default.through(defined(option)) if default.values else default
 
     def _defaults(self, option: Option, here: Followed) -> Iterator[Expr]:
         """Defaults set by other code: ``FLAGS.set_default("lr", 0.1)``, ``set_defaults(lr=0.1)``."""
@@ -75,7 +75,7 @@ class OptionValues:
     def passed(self, name: str, module: Module) -> list[Found]:
         """The values that the launcher passes for the options of that name."""
         start = self._tracer.start
-        return [found for option in start.options(name, module) if (found := start.passed(option)) is not None]
+        return [passed for option in start.options(name, module) if (passed := start.passed(option)) is not None]
 
 
 @walker(_CALLS, bool)

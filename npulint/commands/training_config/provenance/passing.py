@@ -47,22 +47,22 @@ class Passed:
     @cached_property
     def _of_self(self) -> dict[tuple[Scope, str], list[CallSite]]:
         """The calls of methods of ``self``, by class and name."""
-        found: dict[tuple[Scope, str], list[CallSite]] = {}
+        sites: dict[tuple[Scope, str], list[CallSite]] = {}
         for module in self._modules:
             for site in module.all_calls:
                 head, _, last = site.written.rpartition(".")
                 owner = module.module.owner_of_self(head, site.record.block) if head and "." not in head else -1
                 if owner >= 0:
-                    found.setdefault((module.at(owner), last), []).append(site)
-        return found
+                    sites.setdefault((module.at(owner), last), []).append(site)
+        return sites
 
     @cached_property
     def _found(self) -> dict[Scope, list[Passing]]:
-        found: dict[Scope, list[Passing]] = {}
+        passings: dict[Scope, list[Passing]] = {}
         for module in self._modules:
             for passing in _in(module):
-                found.setdefault(passing.function, []).append(passing)
-        return found
+                passings.setdefault(passing.function, []).append(passing)
+        return passings
 
 
 def _with_bases(owner: Scope) -> list[Scope]:

@@ -76,7 +76,7 @@ class Results:
         if passing is None or any(call.function is target for call in here.calls):
             return UNKNOWN
         parts = []
-        for expr in sorted(target.returns, key=lambda one: one.line):
+        for expr in sorted(target.returns, key=lambda expr: expr.line):
             inside = here.entered(expr, passing)
             runs = self._variables.hold(expr.scope, inside.calls)
             if runs is not False:
@@ -107,9 +107,9 @@ class Results:
         key, receiver = self._tracer.found(here.to(site.args[0])).single, site.receiver
         if receiver is None or not isinstance(key, str):
             return UNKNOWN
-        found = self._tracer.member(here.to(receiver), key)
-        if found is not None:
-            return found
+        member = self._tracer.member(here.to(receiver), key)
+        if member is not None:
+            return member
         return (self._all(site.args[1:2], here) or [literal(None)])[0].doubted()
 
     def _function(self, name: str, last: str, site: CallSite, here: Followed) -> Found:
@@ -182,7 +182,11 @@ def _each(name: str, part: Found) -> Found:
     if not isinstance(items, tuple) or isinstance(items, ValuePairs) or name not in _CONVERT:
         return unknown([part])
     done = [_converted(name, literal(item)) for item in items]
-    return whole([part], tuple([one.single for one in done])) if all(one.known for one in done) else UNKNOWN
+    return (
+        whole([part], tuple([conversion.single for conversion in done]))
+        if all(conversion.known for conversion in done)
+        else UNKNOWN
+    )
 
 
 def _applied(function: Callable[..., Any], parts: list[Found]) -> Found:

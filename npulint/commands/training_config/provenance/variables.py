@@ -48,7 +48,7 @@ def entry_spot(display: Expr, value: Expr) -> Span | None:
 
 
 def _recorded(value: Value, values: tuple[Value, ...], spans: tuple[tuple[int, int, int, int], ...]) -> Span | None:
-    return next((Span(*span) for one, span in zip(values, spans, strict=False) if one is value), None)
+    return next((Span(*span) for argument, span in zip(values, spans, strict=False) if argument is value), None)
 
 
 _BOUNDARIES = frozenset(("function", "lambda", "class", "module"))
@@ -112,13 +112,17 @@ class Variables:
         groups: dict[Scope, list[AssignmentSite]] = defaultdict(list)
         for bind in binds:
             groups[bind.scope.routine].append(bind)
-        found = []
+        alternatives = []
         for routine, group in groups.items():
             parts, sure = self._in_order(group, here)
-            found.append((parts, sure and (routine.block == 0 or here.expr.scope.is_inside(routine))))
-        if len(found) > 1:  # a None that is assigned first is a placeholder
-            found = [one for one in found if not all(part.values == (None,) for part in one[0])] or found
-        return [part for parts, _ in found for part in parts], len(found) == 1 and found[0][1]
+            alternatives.append((parts, sure and (routine.block == 0 or here.expr.scope.is_inside(routine))))
+        if len(alternatives) > 1:  # a None that is assigned first is a placeholder
+            alternatives = [
+                alternative
+                for alternative in alternatives
+                if not all(part.values == (None,) for part in alternative[0])
+            ] or alternatives
+        return [part for parts, _ in alternatives for part in parts], len(alternatives) == 1 and alternatives[0][1]
 
     def _in_order(self, group: list[AssignmentSite], here: Followed) -> tuple[list[Found], bool]:
         """The assignments in one function, nearest first, up to one that certainly runs."""
@@ -132,8 +136,8 @@ class Variables:
                 continue
             runs = self.hold(bind.scope, here.calls, scope)
             if runs is not False:
-                found = self._tracer.found(here.to(bind.value))
-                parts.append(found.written(bind.scope.path, bind.span, bind.target))
+                assigned = self._tracer.found(here.to(bind.value))
+                parts.append(assigned.written(bind.scope.path, bind.span, bind.target))
                 sure = sure or (runs is True and not later)
         return parts, sure
 
@@ -185,17 +189,17 @@ class Variables:
         value = passing.argument(name)
         if value is None:
             return self._left_out(name, passing, calls, here)
-        found = self._tracer.found(Followed(value, calls))
-        return found.written(passing.site.path, spot(value, passing.site), name)
+        argument = self._tracer.found(Followed(value, calls))
+        return argument.written(passing.site.path, spot(value, passing.site), name)
 
     def _left_out(self, name: str, passing: Passing, calls: Calls, here: Followed) -> Found:
         """The value of a parameter that a call does not name: an entry of ``**settings`` if there is one, else the
         default."""
         spread = [passing.site.expr(value) for key, value in passing.keywords if key == "**"]
         for value in spread:
-            found = self._tracer.member(Followed(value, calls), name)
-            if found is not None:
-                return found
+            member = self._tracer.member(Followed(value, calls), name)
+            if member is not None:
+                return member
         default = self._default(name, passing.function, here)
         return default.doubted() if spread or passing.is_open(name) else default
 
@@ -203,8 +207,8 @@ class Variables:
         default = function.default(name)
         if default is None:
             return UNKNOWN
-        found = self._tracer.found(here.to(default)).written(function.path, Span.at(default.line), name)
-        return found.doubted() if any(map(_configures, function.decorators)) else found
+        possible = self._tracer.found(here.to(default)).written(function.path, Span.at(default.line), name)
+        return possible.doubted() if any(map(_configures, function.decorators)) else possible
 
 
 def _configures(decorator: Expr) -> bool:

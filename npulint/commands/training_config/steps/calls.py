@@ -125,26 +125,26 @@ def steps_of_calls(module: Scope, framework: str) -> Iterator[CodeStep]:
 
 def _known(site: CallSite, name: str, framework: str) -> CodeStep | None:
     """The step of a call in the recorded tables, or of applying an object of a recorded class (a layer)."""
-    known = recipe_call(name, framework)
-    if known is None or known.same_as.rstrip("()") == _ANY_MODULE:
+    recipe = recipe_call(name, framework)
+    if recipe is None or recipe.same_as.rstrip("()") == _ANY_MODULE:
         return None
-    if known.transparent:
-        cast = cast_of(site, known)
+    if recipe.transparent:
+        cast = cast_of(site, recipe)
         step = CodeStep("call", f"?.{cast}", f".{cast}", "half_cast", site.scope, site.span, site=site)
         return step if cast else None
-    arguments = () if known.same_as.endswith("()") else tuple(of_vocabulary(site, known))
-    if known.part in _READING:
-        arguments += tuple(of_splits(site, [argument.name for argument in arguments], known))
-    return _recorded(site, known, arguments, _handed(site) if known.part == "transform" else ())
+    arguments = () if recipe.same_as.endswith("()") else tuple(of_vocabulary(site, recipe))
+    if recipe.part in _READING:
+        arguments += tuple(of_splits(site, [argument.name for argument in arguments], recipe))
+    return _recorded(site, recipe, arguments, _handed(site) if recipe.part == "transform" else ())
 
 
 def _recorded(
-    site: CallSite, known: RecipeCall, arguments: Iterable[Argument], handed: tuple[Home, ...] = ()
+    site: CallSite, recipe: RecipeCall, arguments: Iterable[Argument], handed: tuple[Home, ...] = ()
 ) -> CodeStep:
     """The step of a call that is in the recorded tables."""
-    name, given = known.same_as, tuple(arguments)
+    name, given = recipe.same_as, tuple(arguments)
     return CodeStep(
-        "call", name, _shown(name), known.part, site.scope, site.span, given, site, known=known, handed=handed
+        "call", name, _shown(name), recipe.part, site.scope, site.span, given, site, recipe=recipe, handed=handed
     )
 
 

@@ -48,8 +48,8 @@ class CodeStep(msgspec.Struct, frozen=True, eq=False, dict=True):
     display), expression (a formula) or loop (number of iterations). Steps can only match if their `name` is equal;
     `shown` is for display; `part` is a part in `npulint.facts.recipe.ITEMS`. `scope` is the block that it stands in,
     `site` the call, `target` the called project function. `counts`: the step affects the numbers of this program.
-    `text` is the source of a formula, `whole` its value. `handed`: project functions passed as arguments (``map(f)``).
-    """
+    `text` is the source of a formula, `formula` its value. `handed`: project functions passed as arguments
+    (``map(f)``)."""
 
     kind: str
     name: str
@@ -60,10 +60,10 @@ class CodeStep(msgspec.Struct, frozen=True, eq=False, dict=True):
     arguments: tuple[Argument, ...] = ()
     site: CallSite | None = None
     target: Home | None = None
-    known: RecipeCall | None = None
+    recipe: RecipeCall | None = None
     counts: bool = True
     text: str = ""
-    whole: Argument | None = None
+    formula: Argument | None = None
     handed: tuple[Home, ...] = ()
 
     @property

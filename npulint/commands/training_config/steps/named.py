@@ -127,7 +127,7 @@ def _entries(value: Expr, place: Span, owner: str) -> Iterator[CodeStep]:
         table = display.value
         if not isinstance(table, Table):
             continue
-        places = [Span(*one) for one in table.places] or [place] * len(table.keys)
+        places = [Span(*bounds) for bounds in table.places] or [place] * len(table.keys)
         for (key, inner), at in zip(display.entries, places, strict=True):
             if key is None or not key.is_literal:
                 continue

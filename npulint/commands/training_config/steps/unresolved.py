@@ -62,11 +62,11 @@ _COMPARING = frozenset(("<", "<=", ">", ">=", "==", "!=", "&", "|", "~", "not", 
 _REGISTRY = "mmcv.registry."
 
 
-def cast_of(site: CallSite, known: RecipeCall) -> str:
+def cast_of(site: CallSite, recipe: RecipeCall) -> str:
     """``half`` or ``float`` for a call that casts between 16-bit and 32-bit types: ``x.to(torch.float16)``."""
-    if not known.same_as.startswith("?."):
+    if not recipe.same_as.startswith("?."):
         return ""
-    if known.same_as == "?.float" and not site.record.args:
+    if recipe.same_as == "?.float" and not site.record.args:
         return "" if _casts_mask(site) else "float"
     named = [site.expr(value) for name, value in site.record.keywords if name == "dtype"]
     for written in (value.written for value in (*site.args, *named) if "." in value.written):
@@ -94,9 +94,9 @@ def component(kind: str) -> RecipeCall | None:
     return recipe_call(_REGISTRY + kind) if kind.isidentifier() else None
 
 
-def is_general(known: RecipeCall) -> bool:
+def is_general(recipe: RecipeCall) -> bool:
     """Whether a component is unknown except that it is one."""
-    return known.part == "layer" and known.same_as.startswith(_REGISTRY)
+    return recipe.part == "layer" and recipe.same_as.startswith(_REGISTRY)
 
 
 def derived(owner: Scope) -> RecipeCall | None:
@@ -106,9 +106,9 @@ def derived(owner: Scope) -> RecipeCall | None:
     if owner.kind != "class" or (maker is not None and not any(name.startswith("*") for name in maker.parameters)):
         return None
     for base in owner.bases:
-        known = recipe_call(base.name)
-        if known is not None and not known.through and known.part in _MADE_ALIKE and known.parameters:
-            return known
+        recipe = recipe_call(base.name)
+        if recipe is not None and not recipe.through and recipe.part in _MADE_ALIKE and recipe.parameters:
+            return recipe
     return None
 
 
@@ -120,5 +120,5 @@ def part_by_name(site: CallSite) -> str:
 
 def settings_arguments(site: CallSite) -> list[Argument]:
     """The keyword arguments of such a call whose names are meaningful."""
-    found = [(name, site.expr(value), named_part(name)) for name, value in site.record.keywords]
-    return [Argument(name, value, part) for name, value, part in found if part not in ("", "setting")]
+    keywords = [(name, site.expr(value), named_part(name)) for name, value in site.record.keywords]
+    return [Argument(name, value, part) for name, value, part in keywords if part not in ("", "setting")]

@@ -26,8 +26,8 @@ def found(kind):
 
 def stack():
     """The running code as (path, line, function), outermost first."""
-    found = [(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in traceback.walk_stack(None)]
-    return found[::-1]
+    frames = [(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in traceback.walk_stack(None)]
+    return frames[::-1]
 
 
 def remark(reason, text="", stack=None):
@@ -55,9 +55,9 @@ def plain(value):
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain(member) for member in value]
     if isinstance(value, dict):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(member) for name, member in value.items()}
     return type(value).__name__
 
 

@@ -46,14 +46,14 @@ def guarded(file, words, variables):
         os.environ.update(_missing(os.environ))
         return words, None
     given = os.environ if variables is None else variables
-    found = {os.fsdecode(name): os.fsdecode(value) for name, value in given.items()}
+    passed = {os.fsdecode(name): os.fsdecode(value) for name, value in given.items()}
     if "I" in dropped or "E" in dropped:
-        found = {name: value for name, value in found.items() if not name.startswith("PYTHON")}
+        passed = {name: value for name, value in passed.items() if not name.startswith("PYTHON")}
     if "I" in dropped:
-        found["PYTHONSAFEPATH"] = "1"
+        passed["PYTHONSAFEPATH"] = "1"
         words.insert(1, "-s")
-    found.update(_missing(found))
-    return words, found
+    passed.update(_missing(passed))
+    return words, passed
 
 
 def are_left_out(words):
@@ -69,12 +69,12 @@ def missing(variables):
 
 def _missing(variables):
     """What the variables of a process lack."""
-    found = {name: value for name, value in _VARIABLES.items() if variables.get(name) != value}
+    missing = {name: value for name, value in _VARIABLES.items() if variables.get(name) != value}
     paths = variables.get(_PATHS, "")
     if paths.split(os.pathsep)[0] != _HERE:
         others = [path for path in paths.split(os.pathsep) if path and path != _HERE]
-        found[_PATHS] = os.pathsep.join((_HERE, *others))
-    return found
+        missing[_PATHS] = os.pathsep.join((_HERE, *others))
+    return missing
 
 
 def _unisolated(words):

@@ -55,7 +55,7 @@ def known(path: str, config: str) -> _ROW | None:
     if not rows:
         return None
     row = next((row for row in rows if row["config"] in ("", config)), rows[0])
-    columns = [tuple(one.split("=", 1)) for one in row["columns"].split()]
+    columns = [tuple(column.split("=", 1)) for column in row["columns"].split()]
     return row["splits"].split(), columns  # type: ignore[return-value]
 
 
@@ -74,15 +74,15 @@ def _loaded(module: ModuleType, path: str, config: str, row: _ROW, given: dict[s
     if wanted is None:
         made = {split: _split(module, split, columns, config) for split in splits}
         kind = "IterableDatasetDict" if given.get("streaming") else "DatasetDict"
-        return names[kind]({name: _streamed(one, given) for name, one in made.items()})
+        return names[kind]({name: _streamed(dataset, given) for name, dataset in made.items()})
     if isinstance(wanted, (list, tuple)):
-        return [_of(module, str(one), row, config, given) for one in wanted]
+        return [_of(module, str(expression), row, config, given) for expression in wanted]
     return _of(module, str(wanted), row, config, given)
 
 
 def _of(module: ModuleType, wanted: str, row: _ROW, config: str, given: dict[str, Any]) -> Any:
     """One split by its expression: ``train``, ``train[:10%]``, ``train+test``."""
-    parts = [re.match(r"\w+", one.strip()) for one in wanted.split("+")]
+    parts = [re.match(r"\w+", term.strip()) for term in wanted.split("+")]
     made = [_cut(_split(module, part.group(), row[1], config), wanted) for part in parts if part]
     joined = made[0] if len(made) == 1 else vars(module)["concatenate_datasets"](made)
     return _streamed(joined, given)
@@ -143,8 +143,8 @@ def _feature(names: dict[str, Any], kind: str, config: str) -> Any:
 
 
 def _languages(config: str) -> list[str]:
-    found = re.findall(r"\b[a-z]{2}\b", config.replace("_", "-"))
-    return found[:2] if len(found) >= 2 else ["en", "fr"]
+    languages = re.findall(r"\b[a-z]{2}\b", config.replace("_", "-"))
+    return languages[:2] if len(languages) >= 2 else ["en", "fr"]
 
 
 def _values(kind: str, count: int, seed: int, config: str) -> list[Any]:
@@ -162,8 +162,8 @@ def _values(kind: str, count: int, seed: int, config: str) -> list[Any]:
         return [_NUMBERS[base](number, int(more or 0), chosen) for number in range(count)]
     text = lines(count, seed=seed)
     if base == "translation":
-        return [dict.fromkeys(_languages(config), one) for one in text]
-    return [_TEXTS[base](one) for one in text] if base in _TEXTS else text
+        return [dict.fromkeys(_languages(config), line) for line in text]
+    return [_TEXTS[base](line) for line in text] if base in _TEXTS else text
 
 
 _NUMBERS: dict[str, Callable[[int, int, random.Random], Any]] = {
@@ -173,11 +173,11 @@ _NUMBERS: dict[str, Callable[[int, int, random.Random], Any]] = {
     "id": lambda number, classes, chosen: str(number),
 }
 _TEXTS: dict[str, Callable[[str], Any]] = {
-    "messages": lambda one: [{"content": one, "role": "user"}, {"content": one, "role": "assistant"}],
-    "turns": lambda one: [{"input": one, "output": one}],
-    "answers": lambda one: {"text": [one.split()[0]], "answer_start": [0]},
-    "replies": lambda one: {"a_id": ["0"], "text": [one], "score": [1]},
-    "objects": lambda one: {"id": [0], "area": [400], "bbox": [[10.0, 10.0, 20.0, 20.0]], "category": [0]},
+    "messages": lambda text: [{"content": text, "role": "user"}, {"content": text, "role": "assistant"}],
+    "turns": lambda text: [{"input": text, "output": text}],
+    "answers": lambda text: {"text": [text.split()[0]], "answer_start": [0]},
+    "replies": lambda text: {"a_id": ["0"], "text": [text], "score": [1]},
+    "objects": lambda text: {"id": [0], "area": [400], "bbox": [[10.0, 10.0, 20.0, 20.0]], "category": [0]},
 }
 
 
@@ -185,5 +185,5 @@ def _pictures(count: int, side: int, channels: int) -> list[Any]:
     images: Any = importlib.import_module("PIL.Image")
     shape = (side, side, 3) if channels == 3 else (side, side)
     some = numpy.random.default_rng(0).integers(0, 256, (min(count, 50), *shape), dtype=numpy.uint8)
-    made = [images.fromarray(one) for one in some]
+    made = [images.fromarray(pixels) for pixels in some]
     return [made[number % len(made)] for number in range(count)]

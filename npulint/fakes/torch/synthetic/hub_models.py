@@ -45,7 +45,9 @@ _OF_THE_HUB = frozenset(
 def type_of(name: str) -> str:
     """The type of the model of this name; empty if it is not known."""
     last = name.rstrip("/").rpartition("/")[2].lower()
-    fitting = [one for one in _TYPES if last == one or last.startswith((f"{one}-", f"{one}_", f"{one}."))]
+    fitting = [
+        prefix for prefix in _TYPES if last == prefix or last.startswith((f"{prefix}-", f"{prefix}_", f"{prefix}."))
+    ]
     return _TYPES[max(fitting, key=len)] if fitting else ""
 
 
@@ -77,8 +79,8 @@ def _wrap(cls: Any, make: Any) -> None:
     @functools.wraps(original)
     def from_pretrained(kind: Any, name: Any = None, *args: Any, **kwargs: Any) -> Any:
         try:
-            found = original(kind, name, *args, **kwargs)
-            return make(kind, name, kwargs, Exception("no vocabulary")) if _is_empty(found) else found
+            loaded = original(kind, name, *args, **kwargs)
+            return make(kind, name, kwargs, Exception("no vocabulary")) if _is_empty(loaded) else loaded
         except Missing:
             raise
         except Exception as error:
@@ -89,9 +91,9 @@ def _wrap(cls: Any, make: Any) -> None:
     cls.from_pretrained = classmethod(from_pretrained)
 
 
-def _is_empty(found: Any) -> bool:
+def _is_empty(loaded: Any) -> bool:
     """Whether this is a tokenizer without a vocabulary, which some classes make of missing files."""
-    return hasattr(found, "get_vocab") and len(found.get_vocab()) < _LETTERS
+    return hasattr(loaded, "get_vocab") and len(loaded.get_vocab()) < _LETTERS
 
 
 def _unknown(name: str, error: Exception) -> Missing:
@@ -112,17 +114,17 @@ def _config(kind: Any, name: str, given: dict[str, Any], error: Exception) -> An
     made = cls()
     small: dict[str, Any] = {key: _FEW for key in _LAYERS if isinstance(getattr(made, key, None), int)}
     if getattr(made, "hidden_size", 0) > _WIDEST and hasattr(made, "intermediate_size"):
-        small |= {key: one for key, one in _NARROW.items() if getattr(made, key, None) is not None}
+        small |= {key: size for key, size in _NARROW.items() if getattr(made, key, None) is not None}
     if hasattr(made, "attention_types"):
         small["attention_types"] = [[["global", "local"], _FEW // 2]]
     made = cls(**small)
     return_unused = given.pop("return_unused_kwargs", False)
     left = {}
-    for key, one in given.items():
+    for key, value in given.items():
         if hasattr(made, key) or key in ("num_labels", "id2label", "label2id"):
-            setattr(made, key, one)
+            setattr(made, key, value)
         elif key not in _OF_THE_HUB:
-            left[key] = one
+            left[key] = value
     made.name_or_path = name
     return (made, left) if return_unused else made
 
@@ -176,12 +178,12 @@ def _tokenizer(kind: Any, name: str, given: dict[str, Any], error: Exception) ->
     if family == "bert" and type_of(name) != "distilbert":
         inputs.insert(1, "token_type_ids")
     options = {"model_max_length": _LENGTHS.get(family, 4096)}
-    options |= {key: one for key, one in given.items() if key in ("padding_side", "truncation_side", *options)}
+    options |= {key: value for key, value in given.items() if key in ("padding_side", "truncation_side", *options)}
     say(f"tokenizer {name}: of single bytes")
     return importlib.import_module("transformers").PreTrainedTokenizerFast(
         tokenizer_object=_bytes(family),
         model_input_names=inputs,
-        **{key: one for key, one in named.items() if one},
+        **{key: token for key, token in named.items() if token},
         **options,
     )
 
@@ -190,7 +192,7 @@ def _bytes(family: str) -> Any:
     """The tokens of a text: its bytes, with the special tokens that the family puts around them."""
     library: Any = importlib.import_module("tokenizers")
     unknown, padding, start, end, mask = _SPECIAL[family]
-    special = list(dict.fromkeys(one for one in (padding, unknown, start, end, mask) if one))
+    special = list(dict.fromkeys(token for token in (padding, unknown, start, end, mask) if token))
     letters = sorted(library.pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {token: number for number, token in enumerate([*special, *letters])}
     made = library.Tokenizer(library.models.BPE(vocabulary, []))
@@ -200,7 +202,7 @@ def _bytes(family: str) -> Any:
     after = {"single": f"$A {end}", "pair": f"$A {end} $B {end}"}
     template = around if family in _AROUND else after if family == "t5" else None
     if template is not None:
-        ids = [(one, vocabulary[one]) for one in (start, end) if one]
+        ids = [(token, vocabulary[token]) for token in (start, end) if token]
         made.post_processor = library.processors.TemplateProcessing(**template, special_tokens=ids)
     return made
 
@@ -208,18 +210,18 @@ def _bytes(family: str) -> Any:
 def _processor(kind: Any, name: str, given: dict[str, Any], error: Exception) -> Any:
     """The processor of images or sound of a model with its defaults."""
     auto: Any = importlib.import_module("transformers.models.auto")
-    found = kind
+    cls = kind
     if kind.__name__.startswith("Auto"):
-        mappings = [getattr(auto, one, {}) for one in ("IMAGE_PROCESSOR_MAPPING", "FEATURE_EXTRACTOR_MAPPING")]
+        mappings = [getattr(auto, table, {}) for table in ("IMAGE_PROCESSOR_MAPPING", "FEATURE_EXTRACTOR_MAPPING")]
         configs: Any = auto.CONFIG_MAPPING
         if type_of(name) not in configs:
             raise _unknown(name, error)
         config = configs[type_of(name)]
-        found = next((mapping[config] for mapping in mappings if config in mapping), None)
-        if isinstance(found, (tuple, dict)):
-            listed = list(found.values()) if isinstance(found, dict) else list(found)
-            found = next((one for one in reversed(listed) if one is not None), None)
-    if found is None:
+        cls = next((mapping[config] for mapping in mappings if config in mapping), None)
+        if isinstance(cls, (tuple, dict)):
+            listed = list(cls.values()) if isinstance(cls, dict) else list(cls)
+            cls = next((candidate for candidate in reversed(listed) if candidate is not None), None)
+    if cls is None:
         raise _unknown(name, error)
-    say(f"processor {name}: {found.__name__} with its defaults")
-    return found()
+    say(f"processor {name}: {cls.__name__} with its defaults")
+    return cls()

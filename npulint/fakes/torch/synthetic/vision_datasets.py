@@ -69,7 +69,7 @@ def _with_root(args: tuple[Any, ...], kwargs: dict[str, Any], root: str, *more: 
 def coco(name: str, *args: Any, **kwargs: Any) -> Given:
     """The arguments of ``CocoDetection`` with made-up images and annotations."""
     root, file = _coco()
-    return (root, file, *args[2:]), {key: one for key, one in kwargs.items() if key not in ("root", "annFile")}
+    return (root, file, *args[2:]), {key: value for key, value in kwargs.items() if key not in ("root", "annFile")}
 
 
 @functools.cache
@@ -126,12 +126,12 @@ def _voc(year: str) -> str:
     for part in layout:
         os.makedirs(os.path.join(base, part))
     names = [f"{year}_{number:06}" for number in range(_COUNT)]
-    for number, one in enumerate(names):
-        picture(number).save(os.path.join(base, "JPEGImages", f"{one}.jpg"))
+    for number, name in enumerate(names):
+        picture(number).save(os.path.join(base, "JPEGImages", f"{name}.jpg"))
         mask = numpy.random.default_rng(number).integers(0, 21, (_HEIGHT, _WIDTH), dtype=numpy.uint8)
-        images.fromarray(mask).save(os.path.join(base, "SegmentationClass", f"{one}.png"))
-        with open(os.path.join(base, "Annotations", f"{one}.xml"), "w", encoding="utf-8") as file:
-            file.write(_annotation(one, chosen))
+        images.fromarray(mask).save(os.path.join(base, "SegmentationClass", f"{name}.png"))
+        with open(os.path.join(base, "Annotations", f"{name}.xml"), "w", encoding="utf-8") as file:
+            file.write(_annotation(name, chosen))
     for part in ("Main", "Segmentation"):
         for split in ("train", "val", "trainval", "test"):
             with open(os.path.join(base, "ImageSets", part, f"{split}.txt"), "w", encoding="utf-8") as file:
@@ -173,17 +173,17 @@ _FILES: dict[str, Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]] = {
 
 def change(module: ModuleType) -> None:
     """Let the data sets be made up where they are missing."""
-    found = vars(module)
+    members = vars(module)
     for name in _MNIST:
-        _fall_back(found.get(name), _mnist)
-    _fall_back(found.get("CIFAR10"), _cifar)
+        _fall_back(members.get(name), _mnist)
+    _fall_back(members.get("CIFAR10"), _cifar)
     for name, (side, classes, sizes) in _ARRAYS.items():
-        _fall_back(found.get(name), functools.partial(_arrays, side, classes, sizes))
+        _fall_back(members.get(name), functools.partial(_arrays, side, classes, sizes))
     for name, (classes, size) in _LABELLED.items():
-        _fall_back(found.get(name), functools.partial(_labelled, classes, size))
+        _fall_back(members.get(name), functools.partial(_labelled, classes, size))
     for name, files in _FILES.items():
-        _fall_back(found.get(name), functools.partial(_from_files, files))
-    _fall_back(found.get("ImageNet"), _imagenet)
+        _fall_back(members.get(name), functools.partial(_from_files, files))
+    _fall_back(members.get("ImageNet"), _imagenet)
 
 
 def _fall_back(cls: Any, make: Callable[..., str]) -> None:
@@ -206,11 +206,11 @@ def _fall_back(cls: Any, make: Callable[..., str]) -> None:
 
 def _name(self: Any) -> str:
     """The class of torchvision that an instance is of."""
-    return next(one.__name__ for one in type(self).__mro__ if one.__module__.startswith("torchvision"))
+    return next(base.__name__ for base in type(self).__mro__ if base.__module__.startswith("torchvision"))
 
 
 def _transforms(self: Any, root: Any, transform: Any, target_transform: Any) -> None:
-    vision: Any = next(one for one in type(self).__mro__ if one.__name__ == "VisionDataset")
+    vision: Any = next(base for base in type(self).__mro__ if base.__name__ == "VisionDataset")
     vision.__init__(self, root, transform=transform, target_transform=target_transform)
 
 
@@ -309,7 +309,7 @@ def _from_files(files: Any, self: Any, original: Any, *args: Any, **kwargs: Any)
 
 
 def _imagenet(self: Any, original: Any, root: Any, split: str = "train", **more: Any) -> str:
-    folder: Any = next(one for one in type(self).__mro__ if one.__name__ == "ImageFolder")
+    folder: Any = next(base for base in type(self).__mro__ if base.__name__ == "ImageFolder")
     folder.__init__(self, classes_of_images(1000, 1), **more)
     self.root, self.split = root, split
     self.wnids, self.wnid_to_idx = self.classes, self.class_to_idx

@@ -24,13 +24,13 @@ def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
     certain which statements compute the loss), ``callers`` (the scaler cannot be handed to the function), ``one-line``,
     ``name-taken``, and those of `tree_of`."""
     tree = tree_of(text)
-    found = training_step(tree, tree.at(step.span))
-    edits = _autocast(tree, found, step.words["type"])
+    training = training_step(tree, tree.at(step.span))
+    edits = _autocast(tree, training, step.words["type"])
     touched = {text.path}
     if step.words["type"] == _HALF:
         scalers = Scalers(text_of, step.words.get("callers", ""))
-        name = scalers.name_in(tree, found.routine, found.optimizers, found.backwards[0])
-        edits += [*found.scaled(tree, name), *scalers.edits]
+        name = scalers.name_in(tree, training.routine, training.optimizers, training.backwards[0])
+        edits += [*training.scaled(tree, name), *scalers.edits]
         for place in step.words.get("holder", "").split():
             path, line, column = place.rsplit(":", 2)
             edits.append(with_groups(tree_of(text_of(path)), int(line), int(column)))
@@ -39,14 +39,14 @@ def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
     return Plan(tuple(dict.fromkeys(edits)), tuple(requests))
 
 
-def _autocast(tree: Tree, found: TrainingStep, half: str) -> list[Edit]:
+def _autocast(tree: Tree, training: TrainingStep, half: str) -> list[Edit]:
     """The edits that put what leads to each backward call under autocast."""
     arguments = "" if half == _HALF else f"dtype={_torch(tree)}.{half}"
     context = f"{_torch(tree)}.npu.amp.autocast({arguments})"
     edits: list[Edit] = []
     taken: set[ast.stmt] = set()
-    for call in found.backwards:
-        region = autocast_region(tree, call, found)
+    for call in training.backwards:
+        region = autocast_region(tree, call, training)
         if taken.isdisjoint(region):
             edits += region_edits(tree, region, context)
         elif not taken.issuperset(region):

@@ -77,7 +77,7 @@ class Scalers:
         if not isinstance(around, ast.ClassDef):
             raise FixRefused("callers")
         wanted = {optimizer.attr for optimizer in optimizers if isinstance(optimizer, ast.Attribute)}
-        known = {one.attr for one in ast.walk(around) if isinstance(one, ast.Attribute)}
+        attributes = {node.attr for node in ast.walk(around) if isinstance(node, ast.Attribute)}
         places: dict[ast.FunctionDef, dict[str, ast.stmt]] = {}
         for method in around.body:
             if isinstance(method, ast.FunctionDef):
@@ -86,13 +86,13 @@ class Scalers:
                         places.setdefault(method, {})[node.attr] = tree.statement(node)
         if len(places) != 1:
             raise FixRefused("callers")
-        (method, found), *_ = places.items()
-        if set(found) != wanted:
+        (method, statements), *_ = places.items()
+        if set(statements) != wanted:
             raise FixRefused("callers")
-        name = next((one for one in _NAMES if one not in known), "")
+        name = next((candidate for candidate in _NAMES if candidate not in attributes), "")
         if not name:
             raise FixRefused("name-taken")
-        last = max(found.values(), key=tree.range)
+        last = max(statements.values(), key=tree.range)
         self._make(tree, _in_block(tree, last, method), f"self.{name}")
         return f"self.{name}"
 
@@ -125,7 +125,7 @@ class Scalers:
         if not calls:
             raise FixRefused("callers")
         for home, call in calls:
-            self._pass(home, call, [by_name[one] for one in names], names, name, depth)
+            self._pass(home, call, [by_name[optimizer] for optimizer in names], names, name, depth)
         return name
 
     def _calls_here(self, tree: Tree, routine: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[Tree, ast.Call]]:
@@ -255,7 +255,7 @@ def _all_names(module: ast.AST) -> set[str]:
 
 def _free(taken: set[str], tree: Tree) -> str:
     """A name for the scaler that nothing else has."""
-    name = next((one for one in _NAMES if one not in taken), "")
+    name = next((candidate for candidate in _NAMES if candidate not in taken), "")
     if not name:
         raise FixRefused("name-taken")
     return name

@@ -44,8 +44,8 @@ class TrainingStep:
     @property
     def optimizers(self) -> list[ast.expr]:
         """The optimizers, each once."""
-        found = {ast.dump(node): node for node in map(receiver, self.steps)}
-        return list(found.values())
+        distinct = {ast.dump(node): node for node in map(receiver, self.steps)}
+        return list(distinct.values())
 
     def is_barrier(self, statement: ast.stmt) -> bool:
         """Whether a statement contains a backward call or an optimizer step."""
@@ -193,13 +193,14 @@ def _first_clip(tree: Tree, step: ast.Call) -> ast.stmt | None:
     statement = tree.statement(step)
     block = tree.block(statement)
     node = None
-    for one in reversed(block[: block.index(statement)]):
+    for earlier in reversed(block[: block.index(statement)]):
         if any(
-            isinstance(part, ast.Call) and _last(part) in ("backward", "step", "zero_grad") for part in ast.walk(one)
+            isinstance(part, ast.Call) and _last(part) in ("backward", "step", "zero_grad")
+            for part in ast.walk(earlier)
         ):
             break
-        if any(map(_reads_gradients, ast.walk(one))):
-            node = one
+        if any(map(_reads_gradients, ast.walk(earlier))):
+            node = earlier
     if node is not None and not tree.leads(tree.range(node)[0]):
         raise FixRefused("one-line")
     return node

@@ -86,12 +86,14 @@ class Operators:
     def counts(self) -> dict[str, int]:
         """The number of nodes by whether ATC parses them."""
         first, newest = self._view.parsed
-        known = first <= self._view.opset <= newest
-        found = dict.fromkeys(("parsed", "unparsed", "private"), 0)
+        opset_parsed = first <= self._view.opset <= newest
+        counts = dict.fromkeys(("parsed", "unparsed", "private"), 0)
         for node, word in self.judged:
-            parsed = word == "parser" and (known or split(node.op)[0] not in ("", DOMAIN) or node.op == "Constant")
-            found["parsed" if parsed else "private" if word == "private" else "unparsed"] += 1
-        return found
+            parsed = word == "parser" and (
+                opset_parsed or split(node.op)[0] not in ("", DOMAIN) or node.op == "Constant"
+            )
+            counts["parsed" if parsed else "private" if word == "private" else "unparsed"] += 1
+        return counts
 
 
 def _range(first: int, last: int) -> str:

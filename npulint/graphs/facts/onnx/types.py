@@ -33,13 +33,13 @@ def facts(view: OnnxView) -> list[OnnxType]:
     """One fact per place that introduces float64 or complex, and one per model for int64 arithmetic on large
     tensors."""
     groups: dict[tuple[SlowTypeName, Place], list[Node]] = {}
-    known: set[str] = set()
+    slow_names: set[str] = set()
     for node in (*_given(view), *view.all()):
         name = _type(node)
         if name is None or not _sized(node):
             continue
-        fresh = not any(text.partition(":")[0] in known for text in node.inputs)
-        known.add(node.name)
+        fresh = not any(text.partition(":")[0] in slow_names for text in node.inputs)
+        slow_names.add(node.name)
         if fresh and node.op != "Constant":
             place = (view.path, Span()) if node.op in ("placeholder", "initializer") else view.place(node)
             groups.setdefault((name, place), []).append(node)
@@ -59,8 +59,8 @@ def _given(view: OnnxView) -> Iterable[Node]:
 
 
 def _type(node: Node) -> SlowTypeName | None:
-    known = _NAMES.get(dtype_of(node))
-    return "float64" if known is None and node.op == "Cast" and _to_double(node) else known
+    slow_type = _NAMES.get(dtype_of(node))
+    return "float64" if slow_type is None and node.op == "Cast" and _to_double(node) else slow_type
 
 
 def _to_double(node: Node) -> bool:

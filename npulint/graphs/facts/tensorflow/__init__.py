@@ -18,8 +18,8 @@ def facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fac
 
     view = TensorFlowGraphView(path, _without_stops(graph), context)
     parts = (about, types, shapes, control, inputs, patterns)
-    found = [fact for part in parts for fact in part.facts(view, target)]
-    return [*found, *stop_facts(graph, view)]
+    graph_facts = [fact for part in parts for fact in part.facts(view, target)]
+    return [*graph_facts, *stop_facts(graph, view)]
 
 
 def _without_stops(graph: Graph) -> Graph:

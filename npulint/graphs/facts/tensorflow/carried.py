@@ -104,15 +104,15 @@ def ties(flow: DataFlow, step: Collection[int]) -> list[Tie]:
     nodes = flow.nodes
     special = {n for n in step if _gives(nodes[n].op) or _tells(nodes[n])}
     users = [n for n in sorted(step) if not special.isdisjoint(flow.inputs[n])] if special else []
-    found = []
+    edges = []
     for user in users:
         for text in nodes[user].inputs:
             producer = None if text.startswith("^") else flow.at.get(text.split(":", 1)[0])
             if producer in special and producer is not None:
                 kind = carried(nodes[producer], output_of(text), nodes[user])
                 if kind:
-                    found.append(Tie(producer, user, kind))
-    return found
+                    edges.append(Tie(producer, user, kind))
+    return edges
 
 
 def makes_handle(node: Node) -> bool:

@@ -40,8 +40,8 @@ def cut(order: Sequence[int], before: Edges, device: frozenset[int]) -> Cut:
     sizes: dict[int, int] = {}
     for n in there:
         sizes[level[n]] = sizes.get(level[n], 0) + 1
-    tried = sorted(sizes, key=lambda one: (-sizes[one], one))[:_TRIED]
-    kept = max((_together(order, behind, device, level, one) for one in sorted(tried)), key=len)
+    tried = sorted(sizes, key=lambda current: (-sizes[current], current))[:_TRIED]
+    kept = max((_together(order, behind, device, level, current) for current in sorted(tried)), key=len)
     return Cut(cutting, kept, len(sizes))
 
 
@@ -53,16 +53,16 @@ def ordered(places: Collection[int], before: Edges) -> list[int]:
         for n in later:
             waits[n] += 1
     ready = [n for n, count in waits.items() if not count]
-    found: list[int] = []
+    order: list[int] = []
     while ready:
         n = ready.pop()
-        found.append(n)
+        order.append(n)
         for other in behind[n]:
             waits[other] -= 1
             if not waits[other]:
                 ready.append(other)
-    done = set(found)
-    return found if len(found) == len(waits) else [*found, *sorted(n for n in waits if n not in done)]
+    done = set(order)
+    return order if len(order) == len(waits) else [*order, *sorted(n for n in waits if n not in done)]
 
 
 def turned(places: Collection[int], before: Edges) -> dict[int, list[int]]:
@@ -111,12 +111,12 @@ def _together(
     reaches: dict[int, bool] = {}
     blocked: dict[int, bool] = {}
     for n in reversed(order):
-        found, stopped = n in device and level[n] <= current, False
+        reached, stopped = n in device and level[n] <= current, False
         for other in behind[n]:
             there = reaches.get(other, False)
-            found = found or there
+            reached = reached or there
             stopped = stopped or (blocked.get(other, False) if other in device else there)
-        reaches[n], blocked[n] = found, stopped
+        reaches[n], blocked[n] = reached, stopped
     return frozenset(
         n for n in order if n in device and (level[n] == current or (level[n] < current and not blocked[n]))
     )

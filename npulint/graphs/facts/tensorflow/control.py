@@ -97,11 +97,13 @@ def _before_identity(flow: DataFlow, node: Node) -> Node:
     return node
 
 
-def _dynamic(found: Sequence[shapes.OpenShape | shapes.DynamicTopK]) -> tuple[Literal["no", "batch", "inner"], str]:
+def _dynamic(
+    shape_facts: Sequence[shapes.OpenShape | shapes.DynamicTopK],
+) -> tuple[Literal["no", "batch", "inner"], str]:
     """How dynamic the shapes of the graph are (no, batch, inner), and which they are."""
-    open_ = [fact for fact in found if isinstance(fact, shapes.OpenShape)]
+    open_ = [fact for fact in shape_facts if isinstance(fact, shapes.OpenShape)]
     inner = [_open_part(fact) for fact in open_ if fact.name in _SURE and fact.dims == "inner"]
-    top_k = [fact for fact in found if isinstance(fact, shapes.DynamicTopK) and fact.k in ("data", "fed")]
+    top_k = [fact for fact in shape_facts if isinstance(fact, shapes.DynamicTopK) and fact.k in ("data", "fed")]
     inner += [f"{fact.name} `{fact.node}`" for fact in top_k]
     batch = [_open_part(fact) for fact in open_ if fact.dims == "batch" and fact.name != "placeholder"]
     return "inner" if inner else "batch" if batch else "no", "; ".join(dict.fromkeys(inner or batch))

@@ -25,10 +25,10 @@ class DataFlow:
     @cached_property
     def of_op(self) -> dict[str, list[int]]:
         """From operator type to the positions of its nodes, in order."""
-        found: dict[str, list[int]] = {}
+        positions: dict[str, list[int]] = {}
         for place, node in enumerate(self.nodes):
-            found.setdefault(node.op, []).append(place)
-        return found
+            positions.setdefault(node.op, []).append(place)
+        return positions
 
     @cached_property
     def inputs(self) -> list[tuple[int, ...]]:
@@ -43,31 +43,31 @@ class DataFlow:
     @cached_property
     def consumers(self) -> list[list[int]]:
         """For each node the positions of the nodes that use its outputs."""
-        found: list[list[int]] = [[] for _ in self.nodes]
+        users: list[list[int]] = [[] for _ in self.nodes]
         for place, taken in enumerate(self.inputs):
             for producer in taken:
-                found[producer].append(place)
-        return found
+                users[producer].append(place)
+        return users
 
     @cached_property
     def differentiated(self) -> list[int]:
         """The nodes that have gradients: the gradient of ``scope/node`` is in ``gradients/scope/node_grad``. A gradient
         may not use the value of a loss, but the training script usually prints it, and printed copies have no
         gradient."""
-        found: dict[int, None] = {}
+        places: dict[int, None] = {}
         for node in self.nodes:
             if is_gradient(node) and "_grad/" in node.name:
                 scopes = node.name.rpartition("_grad/")[0].split("/")
                 start = next(at for at, scope in enumerate(scopes) if _of_gradients(scope))
                 place = self.at.get("/".join(scopes[start + 1 :]))
                 if place is not None:
-                    found[place] = None
-        queue = [place for place in found if found.keys().isdisjoint(self.consumers[place])]
+                    places[place] = None
+        queue = [place for place in places if places.keys().isdisjoint(self.consumers[place])]
         while queue:
-            passed = [n for n in self.consumers[queue.pop()] if self.nodes[n].op in _PASSED and n not in found]
-            found |= dict.fromkeys(passed)
+            passed = [n for n in self.consumers[queue.pop()] if self.nodes[n].op in _PASSED and n not in places]
+            places |= dict.fromkeys(passed)
             queue += passed
-        return list(found)
+        return list(places)
 
     @cached_property
     def taped(self) -> bool:
@@ -105,9 +105,9 @@ class DataFlow:
     def updates(self) -> list[int]:
         """The nodes that end a training step: optimizer updates (for sparse rows these are store operators), or, with a
         hand-written optimizer, the nodes that store gradients."""
-        found = [place for place, node in enumerate(self.nodes) if is_update(node) or _updates_rows(node)]
-        if any(is_update(self.nodes[place]) for place in found):
-            return found
+        updates = [place for place, node in enumerate(self.nodes) if is_update(node) or _updates_rows(node)]
+        if any(is_update(self.nodes[place]) for place in updates):
+            return updates
         gradients = [place for place, node in enumerate(self.nodes) if is_gradient(node)]
         behind = self.descendants(gradients) if gradients else set()
         return sorted(place for place in behind if self.nodes[place].op.startswith(_STORES))

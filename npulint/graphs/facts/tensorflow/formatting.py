@@ -28,9 +28,9 @@ def named(ops: Iterable[str]) -> str:
     return ", ".join([*(f"`{op}`" for op in ranked[:_LISTED]), *(["…"] if len(ranked) > _LISTED else [])])
 
 
-def percent(part: int, whole: int) -> int:
+def percent(part: int, total: int) -> int:
     """A share, rounded to whole percent."""
-    return round(100 * part / whole) if whole else 0
+    return round(100 * part / total) if total else 0
 
 
 def style(placement: GraphPlacement) -> Style:

@@ -34,7 +34,7 @@ class GraphInput(GraphFact, eq=False, dict=True):
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """One fact per kind of data input of the graph."""
-    found = {
+    nodes_of = {
         "one_shot": _one_shot(view),
         "several": _several(view),
         "text": _texts(view),
@@ -42,7 +42,7 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
         "variable": _captured(view),
         "host_function": _host_functions(view),
     }
-    others = [GraphInput(view.node_set(nodes), name, op_counts(nodes)) for name, nodes in found.items() if nodes]
+    others = [GraphInput(view.node_set(nodes), name, op_counts(nodes)) for name, nodes in nodes_of.items() if nodes]
     return [*_queues(view), *others]
 
 

@@ -33,17 +33,17 @@ def origins(flow: DataFlow, places: Iterable[int]) -> dict[int, int]:
     """The origin of the first outputs of these nodes and of everything that determines them. Takes time in proportion
     to the edges."""
     left = _needed(flow, places)
-    found = dict.fromkeys(left, UNKNOWN)  # values that only depend on loops stay unknown
+    origin_of = dict.fromkeys(left, UNKNOWN)  # values that only depend on loops stay unknown
     ready = [place for place, count in left.items() if not count]
     while ready:
         place = ready.pop()
-        found[place] = _origin(flow, place, found)
+        origin_of[place] = _origin(flow, place, origin_of)
         for consumer in flow.consumers[place]:
             if left.get(consumer) and not _begins(flow, consumer):
                 left[consumer] -= 1
                 if not left[consumer]:
                     ready.append(consumer)
-    return found
+    return origin_of
 
 
 def _needed(flow: DataFlow, places: Iterable[int]) -> dict[int, int]:
@@ -67,7 +67,7 @@ def _begins(flow: DataFlow, place: int) -> bool:
     return op in _PICKS and bool(flow.inputs[place]) and flow.nodes[flow.inputs[place][0]].op == "Shape"
 
 
-def _origin(flow: DataFlow, place: int, found: dict[int, int]) -> int:
+def _origin(flow: DataFlow, place: int, origin_of: dict[int, int]) -> int:
     node, taken = flow.nodes[place], flow.inputs[place]
     origin = _STARTS.get(node.op)
     if origin is not None:
@@ -81,7 +81,7 @@ def _origin(flow: DataFlow, place: int, found: dict[int, int]) -> int:
     values = [text for text in node.inputs if not text.startswith("^")]
     if not values:
         return DATA
-    worst = max((found[one] for one in taken), default=UNKNOWN)
+    worst = max((origin_of[producer] for producer in taken), default=UNKNOWN)
     if len(taken) < len(values) or node.op in _CALLS:  # an input is outside of this body
         worst = max(worst, UNKNOWN)
     return DATA if _draws(node) else worst

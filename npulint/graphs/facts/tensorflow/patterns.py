@@ -64,10 +64,12 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     return [*slow_operators, *dropouts]
 
 
-def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[DataFlow, int, Node]]) -> SlowOperator:
-    nodes = [node for _, _, node in found]
+def _slow(view: TensorFlowGraphView, group: str, placed_nodes: list[tuple[DataFlow, int, Node]]) -> SlowOperator:
+    nodes = [node for _, _, node in placed_nodes]
     backward = sum("Grad" in node.op for node in nodes)
-    shapes = [f"`{node.name}` {written(shape)}" for flow, place, node in found if (shape := shape_of(flow, place))]
+    shapes = [
+        f"`{node.name}` {written(shape)}" for flow, place, node in placed_nodes if (shape := shape_of(flow, place))
+    ]
     modes = {word for node in nodes for word in ("align_corners", "half_pixel_centers") if node.attrs.get(word) is True}
     return SlowOperator(
         view.node_set(nodes),
@@ -116,11 +118,11 @@ def _noise(flow: DataFlow, random: int, product: int, mask: int) -> Flag:
     if size is not None and flow.nodes[size].op == "Shape":  # the multiplied value: the same tensor, or another one
         of = taken(flow, size, 0)
         factors = range(min(len(flow.nodes[product].inputs), _FACTORS))
-        kept = [one for p in factors if (one := taken(flow, product, p)) != mask]
+        kept = [factor for p in factors if (factor := taken(flow, product, p)) != mask]
         return "no" if of in kept or _same_values(flow, of, kept) else "unknown"
     return "unknown"
 
 
 def _same_values(flow: DataFlow, of: int | None, kept: list[int | None]) -> bool:
     """Whether the multiplied value is computed from the tensor whose shape the mask has: dropout divides it first."""
-    return any(one is not None and of in flow.inputs[one][:_FACTORS] for one in kept)
+    return any(factor is not None and of in flow.inputs[factor][:_FACTORS] for factor in kept)

@@ -51,8 +51,8 @@ class PlacedBody:
     def _compiled(self) -> frozenset[int]:
         """The AI CPU nodes that depend only on constants and on shapes that the graph knows."""
         slow = [n for n in self.step if recorded(self.flow.nodes[n].op).aicpu]
-        found = origins(self.flow, slow)
-        return frozenset(n for n in slow if found[n] == CONSTANT)
+        origin_of = origins(self.flow, slow)
+        return frozenset(n for n in slow if origin_of[n] == CONSTANT)
 
     @cached_property
     def loops(self) -> bool:
@@ -131,12 +131,12 @@ class GraphPlacement:
     @cached_property
     def counts(self) -> dict[str, int]:
         """The number of nodes of the step by placement; AI CPU nodes are counted separately from other device nodes."""
-        found = dict.fromkeys(("device", "aicpu", "host", "unknown"), 0)
+        counts = dict.fromkeys(("device", "aicpu", "host", "unknown"), 0)
         for body, n, _ in self.nodes():
             place = HOST if body.flow.name in self.whole_host else self.place(body, n)
             word = {HOST: "host", OLDER: "unknown"}.get(place, "device")
-            found["aicpu" if word == "device" and body.on_ai_cpu(n) else word] += 1
-        return found
+            counts["aicpu" if word == "device" and body.on_ai_cpu(n) else word] += 1
+        return counts
 
     @cached_property
     def movable(self) -> int:
@@ -168,16 +168,16 @@ class GraphPlacement:
 
     def cuts(self) -> dict[Family, list[tuple[PlacedBody, int]]]:
         """The nodes that split the graph, by the operator family that causes it."""
-        found: dict[Family, list[tuple[PlacedBody, int]]] = {}
+        cuts: dict[Family, list[tuple[PlacedBody, int]]] = {}
         for body in self._whole_bodies():
             for n in sorted(body.whole.cutting):
                 if body.sinking.why.get(n, INPUT) != INPUT:
-                    found.setdefault(family(body.sinking.origin[n]), []).append((body, n))
-        return found
+                    cuts.setdefault(family(body.sinking.origin[n]), []).append((body, n))
+        return cuts
 
     def stays(self, kind: str) -> list[Node]:
         """The nodes that would stay on the host, tied or cut off, if operators of this family were the only cause."""
-        found: list[Node] = []
+        nodes: list[Node] = []
         for body in self._whole_bodies():
             why, origin = body.sinking.why, body.sinking.origin
             causes = {n for n in why if family(origin[n]) == kind}
@@ -186,28 +186,28 @@ class GraphPlacement:
                 device = body.movable | body.real(n for n in others if why[n] != INPUT)
                 kept = body.whole.kept if device == body.movable else body.without(device).kept
                 tied = {n for n in causes if why[n] == EDGE}
-                found += [body.flow.nodes[n] for n in sorted((device - kept - others) | tied)]
+                nodes += [body.flow.nodes[n] for n in sorted((device - kept - others) | tied)]
         for body in self.bodies:
             if body.flow.name in self.whole_host and family(self.rules.holders[body.flow.name]) == kind:
-                found += [body.flow.nodes[n] for n in sorted(body.movable)]
-        return found
+                nodes += [body.flow.nodes[n] for n in sorted(body.movable)]
+        return nodes
 
     def looped(self, places: Iterable[tuple[PlacedBody, int]]) -> list[Node]:
         """The device nodes in the V1 loops around these nodes."""
-        found: list[Node] = []
+        nodes: list[Node] = []
         for body, held in _by_body(places).items():
             frames = frames_of(body.flow, body.step) if body.loops else {}
             torn = {frame for n in held for frame in frames.get(n, ())}
             if torn:
-                found += [body.flow.nodes[n] for n in sorted(body.movable) if not torn.isdisjoint(frames[n])]
-        return found
+                nodes += [body.flow.nodes[n] for n in sorted(body.movable) if not torn.isdisjoint(frames[n])]
+        return nodes
 
 
 def _by_body(places: Iterable[tuple[PlacedBody, int]]) -> dict[PlacedBody, list[int]]:
-    found: dict[PlacedBody, list[int]] = {}
+    nodes: dict[PlacedBody, list[int]] = {}
     for body, n in places:
-        found.setdefault(body, []).append(n)
-    return found
+        nodes.setdefault(body, []).append(n)
+    return nodes
 
 
 def _step(flow: DataFlow, path: frozenset[int]) -> frozenset[int]:

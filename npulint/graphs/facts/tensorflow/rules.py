@@ -55,8 +55,8 @@ _PATTERNS = tuple((name, lazy_compile(pattern)) for name, pattern in _FAMILIES)
 @cache
 def family(op: str) -> Family:
     """The family of an operator type."""
-    found = next((name for name, pattern in _PATTERNS if pattern.fullmatch(op)), None)
-    return found or ("other" if recorded(op).known or op.startswith("_") else "custom")
+    family_name = next((name for name, pattern in _PATTERNS if pattern.fullmatch(op)), None)
+    return family_name or ("other" if recorded(op).known or op.startswith("_") else "custom")
 
 
 INPUT, UNLISTED, GRAY, SCOPE, CALLS, HANDLE = "input", "unlisted", "gray", "scope", "calls", "handle"
@@ -117,10 +117,10 @@ class PlacementRules:
         return bool(kind) and kind != _NONE and not (self._newest and kind == "plugin")
 
     def _type(self, op: str) -> str:
-        known = self._types.get(op)
-        if known is None:
-            known = self._types[op] = self._judged(op)
-        return known
+        judgement = self._types.get(op)
+        if judgement is None:
+            judgement = self._types[op] = self._judged(op)
+        return judgement
 
     def _judged(self, op: str) -> str:
         if op in _NEUTRAL or op in self.functions:

@@ -99,10 +99,10 @@ _known: WeakKeyDictionary[TensorFlowGraphView, list[OpenShape | DynamicTopK]] = 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[OpenShape | DynamicTopK]:
     """Facts ``graph_dynamic``, one per cause, and ``graph_top_k``."""
-    found = _known.get(view)
-    if found is None:
-        found = _known[view] = [*_placeholders(view), *_batches(view), *_results(view)]
-    return found
+    shape_facts = _known.get(view)
+    if shape_facts is None:
+        shape_facts = _known[view] = [*_placeholders(view), *_batches(view), *_results(view)]
+    return shape_facts
 
 
 def _placeholders(view: TensorFlowGraphView) -> list[OpenShape]:
@@ -125,7 +125,7 @@ def _batches(view: TensorFlowGraphView) -> list[OpenShape]:
     for _, _, node in view.stepped_of(_NEXT):
         shapes = declared_shapes(node, "output_shapes")
         if shapes is not None:
-            worst: Shape = max(shapes, key=lambda one: ("", BATCH, INNER, RANK).index(unknown(one)), default=[])
+            worst: Shape = max(shapes, key=lambda shape: ("", BATCH, INNER, RANK).index(unknown(shape)), default=[])
             open_.setdefault(unknown(worst), []).append((node, worst))
     open_shapes = []
     shown: tuple[Dims, ...] = (INNER, RANK, BATCH)
@@ -168,13 +168,13 @@ def _results(view: TensorFlowGraphView) -> list[OpenShape | DynamicTopK]:
         open_places = sorted(
             place for op in ops for place in flow.of_op[op] if place in path and _open(flow.nodes[place])
         )
-        known = origins(flow, _decisive(flow, open_places))
+        origin_of = origins(flow, _decisive(flow, open_places))
         for place in open_places:
             node = flow.nodes[place]
             if node.op in _TOP_K:
-                origin, maker = _k(flow, place, known)
+                origin, maker = _k(flow, place, origin_of)
                 top_k.setdefault(origin, []).append((node, maker))
-            elif group := _cause(flow, place, known):
+            elif group := _cause(flow, place, origin_of):
                 groups.setdefault(group, []).append(node)
     results: list[OpenShape | DynamicTopK] = [
         OpenShape(view.node_set(nodes), name, dims=INNER, shape="", ops=op_counts(nodes))
@@ -197,36 +197,36 @@ def _open(node: Node) -> bool:
 
 def _decisive(flow: DataFlow, open_places: list[int]) -> list[int]:
     """The nodes whose origin decides about the nodes at these positions."""
-    found = []
+    deciding = []
     for place in open_places:
         op = flow.nodes[place].op
         position = 1 if op in _TOP_K else _SIZED.get(op)
         decisive = place if position is None else taken(flow, place, position)
-        found += [] if decisive is None else [decisive]
-    return found
+        deciding += [] if decisive is None else [decisive]
+    return deciding
 
 
-def _cause(flow: DataFlow, place: int, known: dict[int, int]) -> str:
+def _cause(flow: DataFlow, place: int, origin_of: dict[int, int]) -> str:
     """Why the shape of a result is open; empty if it is not, or if another open shape causes it."""
     node = flow.nodes[place]
     if node.op in _SIZED:
         size = taken(flow, place, _SIZED[node.op])
-        return "data" if size is not None and known[size] == DATA else ""
-    if node.attrs.get("pad_to_max_output_size") is True or known[place] == CONSTANT:
+        return "data" if size is not None and origin_of[size] == DATA else ""
+    if node.attrs.get("pad_to_max_output_size") is True or origin_of[place] == CONSTANT:
         return ""
     if node.op.startswith("Unique") and any(scope.startswith("update_") for scope in node.name.split("/")):
         return "sparse_update"
     return "data"
 
 
-def _k(flow: DataFlow, place: int, known: dict[int, int]) -> tuple[OriginWord, str]:
+def _k(flow: DataFlow, place: int, origin_of: dict[int, int]) -> tuple[OriginWord, str]:
     """The origin of the k of a TopK, and the operator that computes it."""
     if flow.nodes[place].op == "TopK":  # it is an attribute
         return WORDS[CONSTANT], ""
     producer = taken(flow, place, 1)
     if producer is None:
         return "unknown", ""
-    origin = WORDS[known[producer]]
+    origin = WORDS[origin_of[producer]]
     for _ in range(_LISTED):
         if flow.nodes[producer].op not in ("Identity", "Cast", "Switch") or not flow.inputs[producer]:
             break

@@ -34,7 +34,7 @@ def declared_shape(node: Node, name: str = "shape") -> Shape:
 def declared_shapes(node: Node, name: str) -> list[Shape] | None:
     """The list of shapes in an attribute of a node; None without one."""
     value = node.attrs.get(name)
-    return [_sizes(one) for one in value] if isinstance(value, list) else None
+    return [_sizes(shape) for shape in value] if isinstance(value, list) else None
 
 
 def recorded_shapes(node: Node) -> list[Shape] | None:
@@ -46,9 +46,9 @@ def shape_of(flow: DataFlow, place: int, output: int = 0) -> Shape:
     """The shape of output number `output` of the node at `place`; None if unknown."""
     for _ in range(_STEPS):
         node = flow.nodes[place]
-        known = recorded_shapes(node)
-        if known is not None:
-            return known[output] if output < len(known) else None
+        shapes = recorded_shapes(node)
+        if shapes is not None:
+            return shapes[output] if output < len(shapes) else None
         if node.op in _SHAPED:
             return declared_shape(node)
         if node.op == "Const":

@@ -136,7 +136,7 @@ def _guards(flow: DataFlow, place: int, by: str) -> bool:
 
 
 def _operands(flow: DataFlow, place: int) -> list[int]:
-    return [one for position in (0, 1) if (one := taken(flow, place, position)) is not None]
+    return [producer for position in (0, 1) if (producer := taken(flow, place, position)) is not None]
 
 
 def _written(flow: DataFlow, place: int) -> bool:

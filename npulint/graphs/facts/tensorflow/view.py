@@ -38,12 +38,12 @@ def run_by(flow: DataFlow, node: Node) -> list[str]:
 
 def called(node: Node) -> list[str]:
     """The names of the functions in a node's attributes. Readers mark them: ``{"function": name}``."""
-    found = []
+    functions = []
     for value in node.attrs.values():
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, dict) and "function" in one:
-                found.append(one["function"])
-    return found
+        for member in value if isinstance(value, list) else [value]:
+            if isinstance(member, dict) and "function" in member:
+                functions.append(member["function"])
+    return functions
 
 
 _HOUSEKEEPING = lazy_compile(r"(?:save|init|report_uninitialized_variables|summary)(?:_\d+)?(?:/|$)")
@@ -137,10 +137,10 @@ class TensorFlowGraphView:
     def node_set(self, nodes: Sequence[Node]) -> NodeSet:
         """Nodes at the place of the first of them: in the project's code if known, else in the text of the graph, or at
         line 1 of a binary file."""
-        found = self._places(nodes)
+        places = self._places(nodes)
         line = max(nodes[0].line, 1) if nodes else 1
-        path, span = found[0] if found else (self.path, Span.at(line))
-        return NodeSet(path, span, nodes[0].name if nodes else "", _listed(nodes), len(nodes), found[1:])
+        path, span = places[0] if places else (self.path, Span.at(line))
+        return NodeSet(path, span, nodes[0].name if nodes else "", _listed(nodes), len(nodes), places[1:])
 
     def _places(self, nodes: Sequence[Node]) -> list[Place]:
         """The first places in the project's code that create some of these nodes."""

@@ -52,8 +52,8 @@ _KNOWN = {
 
 def interfaces(ops: Iterable[str]) -> str:
     """The interfaces that build operators of these types, as a script may spell them."""
-    found = dict.fromkeys(_interface(op) for op in ops)
-    names = [f"`{name}`" for name in found if name]
+    spellings = dict.fromkeys(_interface(op) for op in ops)
+    names = [f"`{name}`" for name in spellings if name]
     return ", ".join([*names[:_LISTED], *(["…"] if len(names) > _LISTED else [])])
 
 
@@ -61,23 +61,23 @@ def _interface(op: str) -> str:
     """The usual interface of an operator, else the one of the same name; for a gradient, that of its forward
     operator."""
     base = _GRADIENT.sub("", op)
-    known = _KNOWN.get(base) or _recorded().get(base, "")
-    if not known and op.startswith(_ARRAYS):
+    interface = _KNOWN.get(base) or _recorded().get(base, "")
+    if not interface and op.startswith(_ARRAYS):
         return "tf.TensorArray"
-    return known or (f"tf.raw_ops.{op}" if recorded(op).known else "")
+    return interface or (f"tf.raw_ops.{op}" if recorded(op).known else "")
 
 
 @cache
 def _recorded() -> dict[str, str]:
     """From operator to the shortest interface name that builds it and has a similar name."""
-    found: dict[str, str] = {}
+    shortest: dict[str, str] = {}
     for name, entries in host_ops().items():
         short = name.replace("tensorflow.", "tf.", 1)
         last = name.rpartition(".")[2].replace("_", "").lower()
         for op in (op for entry in entries for op in entry.ops.split()):
             if op.lower().startswith(last):
-                found[op] = min(found.get(op, short), short, key=lambda one: (len(one), one))
-    return found
+                shortest[op] = min(shortest.get(op, short), short, key=lambda name: (len(name), name))
+    return shortest
 
 
 # Facts ``graph_group``: nodes of a step with the same placement and operator family.
@@ -126,24 +126,24 @@ def groups(placement: GraphPlacement) -> list[NodeGroup]:
     """Facts ``graph_group``: ``step`` (operators that print, wherever they run), ``host``, ``older``, ``aicpu`` (except
     operators with facts about shapes or slow operators), ``tied`` (to a node on the host, unless a ``graph_cut``
     explains it) and ``gray`` (on the host only in mixed computing)."""
-    found: dict[tuple[str, Family], _Group] = {}
+    group_of: dict[tuple[str, Family], _Group] = {}
     cut_reasons = _cut_reasons(placement)
-    known = cut_reasons.keys() | _binding(placement)
+    explained = cut_reasons.keys() | _binding(placement)
     for body, n, node in placement.nodes():
         for key in _keys(placement, body, n, node, cut_reasons):
-            group = found.setdefault(key, _Group([], []))
+            group = group_of.setdefault(key, _Group([], []))
             group.nodes.append(node)
             group.origins.append(body.sinking.origin.get(n, node.op))
-            cuts = family(node.op) in known if body.flow.name in placement.whole_host else n in body.whole.cutting
+            cuts = family(node.op) in explained if body.flow.name in placement.whole_host else n in body.whole.cutting
             group.cuts = group.cuts or (cuts and n in body.sinking.why)
     mixed = _mixed(placement)
     if mixed.nodes:
-        found["gray", "other"] = mixed
-    whole = sum(len(body.step) for body in placement.bodies)
-    return [_fact(placement, name, kind, group, whole) for (name, kind), group in sorted(found.items())]
+        group_of["gray", "other"] = mixed
+    total = sum(len(body.step) for body in placement.bodies)
+    return [_fact(placement, name, kind, group, total) for (name, kind), group in sorted(group_of.items())]
 
 
-def _fact(placement: GraphPlacement, name: str, kind: Family, group: _Group, whole: int) -> NodeGroup:
+def _fact(placement: GraphPlacement, name: str, kind: Family, group: _Group, total: int) -> NodeGroup:
     return NodeGroup(
         placement.view.node_set(group.nodes),
         name,
@@ -152,7 +152,7 @@ def _fact(placement: GraphPlacement, name: str, kind: Family, group: _Group, who
         origins=named(group.origins),
         apis=interfaces(group.origins),
         types=len({node.op for node in group.nodes}),
-        share=percent(len(group.nodes) + group.follow, whole),
+        share=percent(len(group.nodes) + group.follow, total),
         follow=group.follow,
         cuts=group.cuts,
         style=style(placement),
@@ -298,9 +298,9 @@ def _operators(placement: GraphPlacement) -> list[PlacedOperator]:
 
 def _cuts(placement: GraphPlacement) -> list[GraphCut]:
     """One fact per operator family that splits the graph of a step."""
-    found = placement.cuts()
+    cuts = placement.cuts()
     facts = []
-    for kind, places in sorted(found.items()):
+    for kind, places in sorted(cuts.items()):
         looped = placement.looped(places)
         stays = looped or placement.stays(kind)
         nodes = [body.flow.nodes[n] for body, n in places]
@@ -327,7 +327,7 @@ def _cuts(placement: GraphPlacement) -> list[GraphCut]:
 
 def _why(places: list[tuple[PlacedBody, int]]) -> _Why:
     """The reason why the first node stays on the host, preferably one that is not tied; else the kind of tie."""
-    body, n = min(places, key=lambda one: (one[0].sinking.why[one[1]] == EDGE, one[1]))
+    body, n = min(places, key=lambda place: (place[0].sinking.why[place[1]] == EDGE, place[1]))
     return cast("_Why", body.sinking.ties[n] if body.sinking.why[n] == EDGE else body.sinking.why[n])
 
 

@@ -100,7 +100,7 @@ class TorchOperator(GraphFact, eq=False, dict=True):
     def computed(self) -> str:
         """The operators that the CPU computes for it, for a sentence."""
         inner = (_plain(self.op),) if self.inside == "yes" else ()
-        return ", ".join(f"`{one}`" for one in self._judged.computed or self._judged.backward or inner)
+        return ", ".join(f"`{operator}`" for operator in self._judged.computed or self._judged.backward or inner)
 
     @attribute
     def inside(self) -> _Inside:
@@ -142,8 +142,8 @@ class TorchOperator(GraphFact, eq=False, dict=True):
     def certain(self) -> bool:
         """Whether all overloads that may be meant have the same verdict, and their kernels are recorded for the
         release."""
-        found = self._judged.verdict
-        return found.certain and (found.exact or bool(found.kernels))
+        op_verdict = self._judged.verdict
+        return op_verdict.certain and (op_verdict.exact or bool(op_verdict.kernels))
 
     @attribute
     def echo(self) -> bool:
@@ -167,25 +167,25 @@ class Operators:
         """The nodes with the sparse layouts of their inputs and outputs."""
         nothing: frozenset[str] = frozenset()
         for body in self.view.graph.bodies:
-            known = {node.name: node.attrs["layouts"] for node in body.nodes if "layouts" in node.attrs}
+            layouts_of = {node.name: node.attrs["layouts"] for node in body.nodes if "layouts" in node.attrs}
             for node in self.view.of(body):
-                if not known:
+                if not layouts_of:
                     yield node, nothing
                     continue
                 names = [node.name, *(text.partition(":")[0] for text in node.inputs)]
-                yield node, frozenset(word for name in names for word in known.get(name, ()))
+                yield node, frozenset(word for name in names for word in layouts_of.get(name, ()))
 
     def _judged(self, node: Node, layouts: frozenset[str]) -> JudgedOperator:
         view = self.view
-        found = verdict(_meant(node), view.target.torch, view.target.soc)
-        word, cause = self._word(node, found, layouts)
-        holds = not found.when or _holds(found.when, node)
-        computed: tuple[str, ...] = found.reaches if holds else ()
+        op_verdict = verdict(_meant(node), view.target.torch, view.target.soc)
+        word, cause = self._word(node, op_verdict, layouts)
+        holds = not op_verdict.when or _holds(op_verdict.when, node)
+        computed: tuple[str, ...] = op_verdict.reaches if holds else ()
         if word in FALLS:
-            computed = (found.via or _plain(node.op),)
-        after = () if view.has_backward or node.phase not in ("", "forward") or not holds else found.backward
-        lost = _NO_GRADIENT in found.notes and node.phase in ("", "forward") and id(node) not in self._detached
-        return JudgedOperator(node, view.place(node), found, word, cause, computed, after, lost)
+            computed = (op_verdict.via or _plain(node.op),)
+        after = () if view.has_backward or node.phase not in ("", "forward") or not holds else op_verdict.backward
+        lost = _NO_GRADIENT in op_verdict.notes and node.phase in ("", "forward") and id(node) not in self._detached
+        return JudgedOperator(node, view.place(node), op_verdict, word, cause, computed, after, lost)
 
     @cached_property
     def _detached(self) -> frozenset[int]:
@@ -197,17 +197,21 @@ class Operators:
             detached.update(id(node) for node, names in takes if names and cut.issuperset(names))
         return frozenset(detached)
 
-    def _word(self, node: Node, found: Verdict, layouts: frozenset[str]) -> tuple[VerdictWord, _Cause]:
+    def _word(self, node: Node, op_verdict: Verdict, layouts: frozenset[str]) -> tuple[VerdictWord, _Cause]:
         """The verdict for this node, and the cause if it is an error."""
-        if found.needs and found.needs in self._imported:
+        if op_verdict.needs and op_verdict.needs in self._imported:
             return "npu", "-"
         sparse = any(_SPARSE in layout for layout in layouts)
-        if sparse and _SPARSE not in found.kernels and (found.word in _DENSE or _OF_SPARSE.match(base_of(node.op))):
+        if (
+            sparse
+            and _SPARSE not in op_verdict.kernels
+            and (op_verdict.word in _DENSE or _OF_SPARSE.match(base_of(node.op)))
+        ):
             return "error", "sparse"
-        if found.word != "error":
-            return found.word, "-"
+        if op_verdict.word != "error":
+            return op_verdict.word, "-"
         foreign = _FOREIGN.search(node.op) is not None
-        return "error", "chip" if found.kernels else "foreign" if foreign else "none"
+        return "error", "chip" if op_verdict.kernels else "foreign" if foreign else "none"
 
     @cached_property
     def _imported(self) -> frozenset[str]:
@@ -234,7 +238,7 @@ class Operators:
             groups.setdefault(key, []).append(judged_operator)
         return [
             TorchOperator(
-                node_set([one.node for one in group], group[0].place), base_of(group[0].node.op), group[0], self
+                node_set([judged.node for judged in group], group[0].place), base_of(group[0].node.op), group[0], self
             )
             for group in groups.values()
         ]
@@ -262,13 +266,13 @@ class Operators:
 
     def counts(self) -> dict[str, int]:
         """The number of nodes by verdict."""
-        found = dict.fromkeys(("npu", "decomposes", "cpu", "error", "custom", "unknown"), 0)
+        counts = dict.fromkeys(("npu", "decomposes", "cpu", "error", "custom", "unknown"), 0)
         for judged_operator in self.judged:
             word = {"npu_out": "npu", "generic": "decomposes", "cpu_out": "cpu"}.get(
                 judged_operator.word, judged_operator.word
             )
-            found["cpu" if judged_operator.computed else word] += 1
-        return found
+            counts["cpu" if judged_operator.computed else word] += 1
+        return counts
 
 
 def operators_of(facts: Iterable[Fact]) -> Operators | None:
@@ -291,7 +295,7 @@ def _plain(op: str) -> str:
 
 def _instead(name: str, judged: JudgedOperator) -> str:
     """What to write instead of the operator, or of the first operator that it decomposes into."""
-    near = [name, *(f"aten.{one}" for one in (*judged.computed, *judged.backward))]
+    near = [name, *(f"aten.{operator}" for operator in (*judged.computed, *judged.backward))]
     return next((text for text in map(instead, near) if text), "")
 
 
@@ -304,18 +308,20 @@ def _holds(when: str, node: Node) -> bool:
     return value is True
 
 
-def _inside(found: Verdict, node: Node, chip: str) -> _Inside:
+def _inside(op_verdict: Verdict, node: Node, chip: str) -> _Inside:
     """Whether an NPU kernel falls back to the CPU internally: ``yes``, ``no``, or ``chip`` if it depends on a chip that
     is not declared."""
-    if found.word not in ("npu", "npu_out"):
+    if op_verdict.word not in ("npu", "npu_out"):
         return "no"
     arguments = node.attrs.get("arguments", {})
     correction = arguments.get("correction")
     float64 = "float64" in node.attrs.get("dtypes", ())
-    if "always" in found.notes or ("correction" in found.notes and isinstance(correction, float) and correction % 1):
+    if "always" in op_verdict.notes or (
+        "correction" in op_verdict.notes and isinstance(correction, float) and correction % 1
+    ):
         return "yes"
-    if "float64" in found.notes and float64:
+    if "float64" in op_verdict.notes and float64:
         return "yes"
-    if any(word in found.notes for word in _OLD_DECISIVE):
+    if any(word in op_verdict.notes for word in _OLD_DECISIVE):
         return "yes" if chip else "chip"
     return "no"

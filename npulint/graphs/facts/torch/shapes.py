@@ -80,12 +80,12 @@ def _of_inputs(view: TorchGraphView) -> list[OpenDimension]:
     """The inputs with dynamic dimensions."""
     nodes = [node for node in view.inputs() if node.attrs.get("kind", "user_input") == "user_input"]
     dynamic = [(node, _open(node)) for node in nodes]
-    found = [node for node, dims in dynamic if dims]
-    if not found:
+    open_nodes = [node for node, dims in dynamic if dims]
+    if not open_nodes:
         return []
     dims = dict.fromkeys(symbol for _, symbols in dynamic for symbol in symbols)
     listed = ", ".join([*dims][:_LISTED])
-    return [OpenDimension(node_set(found, (view.path, Span())), "inputs", "inputs", listed)]
+    return [OpenDimension(node_set(open_nodes, (view.path, Span())), "inputs", "inputs", listed)]
 
 
 def _open(node: Node) -> list[str]:

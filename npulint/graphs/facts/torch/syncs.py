@@ -83,7 +83,7 @@ def library_lines(node: Node) -> tuple[str, ...]:
 
 def inside(nodes: list[Node]) -> str:
     """The innermost lines of libraries that call these nodes, most frequent first, for a sentence."""
-    return ", ".join(f"`{one}`" for one in _most((" ".join(library_lines(node)[:1]), node.count) for node in nodes))
+    return ", ".join(f"`{line}`" for line in _most((" ".join(library_lines(node)[:1]), node.count) for node in nodes))
 
 
 def _causes(nodes: list[Node]) -> str:
@@ -96,25 +96,25 @@ def _most(counted: Iterable[tuple[str, int]]) -> list[str]:
     for text, number in counted:
         counts[text] = counts.get(text, 0) + number
     counts.pop("", None)
-    return sorted(counts, key=lambda one: -counts[one])[:_LISTED]
+    return sorted(counts, key=lambda text: -counts[text])[:_LISTED]
 
 
 def syncs(view: TorchGraphView) -> list[tuple[Node, str]]:
     """The nodes that make the host wait, with the reason: item, bool, equal, cpu; or a shape that depends on values:
     nonzero, masked_select, unique, repeat_interleave, bincount, index (by a mask), one_hot, nms."""
     away = view.live or any(node.attrs.get("device", "cpu") != "cpu" for node in view.inputs())
-    found = []
+    waiting = []
     for body in view.graph.bodies:
-        known = {node.name: node for node in body.nodes}
+        node_of = {node.name: node for node in body.nodes}
         for node in view.of(body):
             namespace, _, base = base_of(node.op).partition(".")
             if namespace == "aten":
-                name = _READS.get(base) or _SHAPES.get(base) or _by_arguments(base, node, known, away)
+                name = _READS.get(base) or _SHAPES.get(base) or _by_arguments(base, node, node_of, away)
             else:
                 name = "nms" if (namespace, base) == ("torchvision", "nms") else ""
             if name:
-                found.append((node, name))
-    return found
+                waiting.append((node, name))
+    return waiting
 
 
 def makes_shape(name: str) -> bool:
@@ -128,34 +128,34 @@ def unbacked(shape: object) -> set[str]:
     return {symbol for size in sizes if isinstance(size, str) for symbol in _UNBACKED.findall(size)}
 
 
-def _by_arguments(base: str, node: Node, known: dict[str, Node], away: bool) -> str:
+def _by_arguments(base: str, node: Node, node_of: dict[str, Node], away: bool) -> str:
     arguments = node.attrs.get("arguments", {})
     if base == "repeat_interleave":
-        by_tensor = overload_of(node.op) in _REPEATS or (not overload_of(node.op) and _by_tensor(node, known))
+        by_tensor = overload_of(node.op) in _REPEATS or (not overload_of(node.op) and _by_tensor(node, node_of))
         return base if by_tensor and arguments.get("output_size") is None else ""
     if base == "one_hot":
         return base if arguments.get("num_classes", 0) == -1 else ""
     if base == "where":
         return "nonzero" if overload_of(node.op) == "default" and len(node.inputs) <= 1 else ""
     if base == "index":
-        return base if arguments.get("indices") == "bool" or _masks(node, known) else ""
+        return base if arguments.get("indices") == "bool" or _masks(node, node_of) else ""
     if base in _COPIES and away:
         return "cpu" if base == "cpu" or str(arguments.get("device", "")).partition(":")[0] == "cpu" else ""
     return ""
 
 
-def _by_tensor(node: Node, known: dict[str, Node]) -> bool:
+def _by_tensor(node: Node, node_of: dict[str, Node]) -> bool:
     """Whether the second of two inputs is a tensor and not a number computed by a script."""
-    second = known.get(node.inputs[1].partition(":")[0]) if len(node.inputs) > 1 else None
+    second = node_of.get(node.inputs[1].partition(":")[0]) if len(node.inputs) > 1 else None
     return second is not None and is_operator(second.op) and base_of(second.op) not in _NUMBERS
 
 
-def _masks(node: Node, known: dict[str, Node]) -> bool:
+def _masks(node: Node, node_of: dict[str, Node]) -> bool:
     """Whether an index is a mask, or the result has a size that depends on values."""
     names = [text.partition(":")[0] for text in node.inputs]
-    before = {symbol for name in names if name in known for symbol in _counted(known[name])}
+    before = {symbol for name in names if name in node_of for symbol in _counted(node_of[name])}
     indices = names[1:] if len(names) > 1 else names  # in scripts the indexed value may not be a node
-    return any(_is_mask(known[name]) for name in indices if name in known) or bool(_counted(node) - before)
+    return any(_is_mask(node_of[name]) for name in indices if name in node_of) or bool(_counted(node) - before)
 
 
 def _is_mask(node: Node) -> bool:

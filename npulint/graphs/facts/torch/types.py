@@ -48,12 +48,12 @@ def facts(view: TorchGraphView) -> list[SlowType]:
 
 def _brought_in(view: TorchGraphView, name: str, having: list[Node], share: int) -> list[SlowType]:
     """The nodes by place that return the type and have no input of it; graph inputs at the first line of the file."""
-    known = {node.name for node in having}
+    typed_names = {node.name for node in having}
     inputs = [node for node in view.inputs() if _type(node) == name and _sized(node)]
     groups: dict[Place, list[Node]] = {(view.path, Span()): inputs} if inputs else {}
-    known |= {node.name for node in inputs}
+    typed_names |= {node.name for node in inputs}
     for node in having:
-        if _sized(node) and not any(text.partition(":")[0] in known for text in node.inputs):
+        if _sized(node) and not any(text.partition(":")[0] in typed_names for text in node.inputs):
             groups.setdefault(view.place(node), []).append(node)
     if view.live and groups:  # recordings do not contain the inputs of nodes
         groups = dict([next(iter(groups.items()))])

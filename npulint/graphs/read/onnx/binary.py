@@ -49,26 +49,26 @@ class _Decoder:
         """The known fields of the message between two offsets."""
         if depth > DEPTH:
             raise GraphError("graph-damaged", "nested too deeply")
-        known = MESSAGES[name]
-        found: Message = {}
+        kinds = MESSAGES[name]
+        message: Message = {}
         parts = 0
         for field in fields(self._source, start, stop, self._tally):
-            kind = known.get(field.number)
+            kind = kinds.get(field.number)
             if kind is None:
                 continue
             parts += 1
             if parts > PARTS and name not in ("Graph", "Function"):  # nodes have a limit of their own
                 raise GraphError("graph-too-large", f"more than {PARTS:,} fields of one message")
-            self._add(found, name, kind, field, depth)
-        return found
+            self._add(message, name, kind, field, depth)
+        return message
 
-    def _add(self, found: Message, name: str, kind: Kind, field: Field, depth: int) -> None:
+    def _add(self, message: Message, name: str, kind: Kind, field: Field, depth: int) -> None:
         if not kind.repeated:
             value = self._value(kind, field, depth)
             if value is not None:
-                found[kind.name] = value
+                message[kind.name] = value
             return
-        values = found.setdefault(kind.name, [])
+        values = message.setdefault(kind.name, [])
         if kind.of in ("int", "float", "double"):
             self._numbers(values, kind, field, most(name, kind.name))
         elif (value := self._value(kind, field, depth)) is not None:

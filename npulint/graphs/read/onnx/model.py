@@ -167,9 +167,9 @@ class Origins:
     def of(self, node: Message) -> tuple[NodeFrame, ...]:
         """The source locations that created a node, innermost last. The exporter based on TorchScript lists the calls
         in the documentation of a node, innermost first."""
-        for one in node.get("metadata_props", ()):
-            if one.get("key") == _TRACE:
-                return self._traces.frames(one.get("value", ""))
+        for prop in node.get("metadata_props", ()):
+            if prop.get("key") == _TRACE:
+                return self._traces.frames(prop.get("value", ""))
         text = node.get("doc_string", "")
         if text and text not in self._calls:
             matches = list(_CALL.finditer(text))[:LIMIT]
@@ -203,9 +203,11 @@ def graph_of(model: Message, tally: Tally) -> Graph:
         raise GraphError("not-a-graph", "an ONNX model without a graph")
     builder = _Builder(tally)
     builder.body("", "", model["graph"])
-    for one in model.get("functions", ())[:FUNCTIONS]:
-        builder.function(one)
-    opsets = {f"opset:{one.get('domain') or _DOMAIN}": one.get("version", 0) for one in model.get("opset_import", ())}
+    for function in model.get("functions", ())[:FUNCTIONS]:
+        builder.function(function)
+    opsets = {
+        f"opset:{opset.get('domain') or _DOMAIN}": opset.get("version", 0) for opset in model.get("opset_import", ())
+    }
     version = " ".join(filter(None, (model.get("producer_name", ""), model.get("producer_version", ""))))
     return Graph("onnx", builder.bodies, version, collections={**opsets, "ir_version": model.get("ir_version", 0)})
 
@@ -223,10 +225,19 @@ class _Builder:
         makers = ChainMap[str, str]() if outer is None else outer.new_child()
         constants = graph.get("initializer", ())
         initialized = {constant.get("name", "") for constant in constants}
-        inputs = [one for one in graph.get("input", ()) if one.get("name", "") not in initialized]
-        given = [Node(one.get("name", ""), INPUT, attrs={"kind": "user_input", **_typed(one)}) for one in inputs]
+        inputs = [
+            graph_input for graph_input in graph.get("input", ()) if graph_input.get("name", "") not in initialized
+        ]
+        given = [
+            Node(graph_input.get("name", ""), INPUT, attrs={"kind": "user_input", **_typed(graph_input)})
+            for graph_input in inputs
+        ]
         given += [Node(constant.get("name", ""), INITIALIZER, attrs=_tensor_attrs(constant)) for constant in constants]
-        types = {one.get("name", ""): _typed(one) for part in ("value_info", "output") for one in graph.get(part, ())}
+        types = {
+            value_info.get("name", ""): _typed(value_info)
+            for part in ("value_info", "output")
+            for value_info in graph.get(part, ())
+        }
         self._tally.kept(sum(weight(node.attrs) for node in given))
         makers.update((node.name, node.name) for node in given)
         self._nodes(name, serves, graph.get("node", ()), makers, given, types)
@@ -235,7 +246,7 @@ class _Builder:
         """Add a function of the model."""
         self._tally.function()
         name = _qualified(function.get("domain", ""), function.get("name", ""))
-        given = [Node(one, INPUT, attrs={"kind": "argument"}) for one in function.get("input", ())]
+        given = [Node(argument, INPUT, attrs={"kind": "argument"}) for argument in function.get("input", ())]
         makers = ChainMap({node.name: node.name for node in given})
         self._nodes(name, "", function.get("node", ()), makers, given, {})
 
@@ -257,8 +268,8 @@ class _Builder:
             for place, output in enumerate(message.get("output", ())):
                 if output:
                     makers[output] = f"{own}:{place}" if place else own
-            for one in message.get("attribute", ()):
-                nested += [(own, one.get("name", ""), inner) for inner in _graphs(one)]
+            for attr in message.get("attribute", ()):
+                nested += [(own, attr.get("name", ""), inner) for inner in _graphs(attr)]
         self.bodies.append(Body(name, nodes, serves))
         for own, attribute, inner in nested:
             self.body(f"{name}/{own}/{attribute}", f"{name}/{own}", inner, makers)
@@ -271,10 +282,10 @@ class _Builder:
         attrs["outputs"] = sum(map(bool, outputs))
         made = [types.get(output, {}) for output in outputs]
         if any(made):
-            attrs["dtypes"] = [one.get("dtypes", [""])[0] for one in made]
-            attrs["shapes"] = [one.get("shapes", [None])[0] for one in made]
+            attrs["dtypes"] = [typed.get("dtypes", [""])[0] for typed in made]
+            attrs["shapes"] = [typed.get("shapes", [None])[0] for typed in made]
         self._tally.kept(weight(attrs["arguments"]))
-        inputs = tuple(makers.get(one, one) for one in message.get("input", ()))
+        inputs = tuple(makers.get(value, value) for value in message.get("input", ()))
         return Node(name, op, inputs, attrs, message.get(LINE, 0), self._origins.of(message))
 
 
@@ -324,9 +335,9 @@ def _tensor(message: Message) -> dict[str, Any]:
 
 
 def _tensor_attrs(message: Message) -> dict[str, Any]:
-    found = _tensor(message)
-    attrs = {"kind": "parameter", "dtypes": [found["dtype"]], "shapes": [found["shape"]]}
-    return attrs | ({"value": found["value"]} if "value" in found else {})
+    tensor = _tensor(message)
+    attrs = {"kind": "parameter", "dtypes": [tensor["dtype"]], "shapes": [tensor["shape"]]}
+    return attrs | ({"value": tensor["value"]} if "value" in tensor else {})
 
 
 def _typed(value: Message) -> dict[str, Any]:
@@ -342,4 +353,7 @@ def _typed(value: Message) -> dict[str, Any]:
 def _shape(shape: Message | None) -> list[int | str] | None:
     if shape is None:
         return None
-    return [one["dim_value"] if "dim_value" in one else one.get("dim_param") or "?" for one in shape.get("dim", ())]
+    return [
+        dimension["dim_value"] if "dim_value" in dimension else dimension.get("dim_param") or "?"
+        for dimension in shape.get("dim", ())
+    ]

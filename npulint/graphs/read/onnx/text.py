@@ -16,8 +16,8 @@ from npulint.graphs.read.protobuf.wire import Tally
 _ROLE = {"Node": "node", "Model": "root"}  # the roles that Markup knows: nodes have lines
 _ROLES = {
     (_ROLE.get(message, message), kind.name): _ROLE.get(kind.of, kind.of)
-    for message, known in MESSAGES.items()
-    for kind in known.values()
+    for message, kinds in MESSAGES.items()
+    for kind in kinds.values()
     if kind.of in MESSAGES
 }
 
@@ -40,13 +40,13 @@ def read_text(location: str, content: bytes | None = None) -> Graph:
 
 def _message(name: str, entries: Entries, line: int, tally: Tally) -> Message:
     """The fields of a message. Raises `ValueError` for a malformed one."""
-    known = {kind.name: kind for kind in MESSAGES[name].values()}
+    kinds = {kind.name: kind for kind in MESSAGES[name].values()}
     message: Message = {}
     if name == "Node":
         tally.node(0, 0)
         message[LINE] = line
     for key, raw in entries:
-        kind = known.get(key)
+        kind = kinds.get(key)
         if kind is None or kind.of == "enum":  # written as words, and zeros are not left out here
             continue
         if not kind.repeated:

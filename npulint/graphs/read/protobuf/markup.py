@@ -84,16 +84,16 @@ class Markup:
             if steps == _STEPS:
                 self._tally.step(steps)
                 steps = 0
-            found = match(data, at) if stack[-1].closer != b"]" else None
-            if found is None:
+            field = match(data, at) if stack[-1].closer != b"]" else None
+            if field is None:
                 at = self._slowly(at)
                 continue
-            at = found.end()
-            name, opener, word, text, closer = found.groups()
+            at = field.end()
+            name, opener, word, text, closer = field.groups()
             if opener is not None:
-                at = self._open(name.decode(), opener, found.start(1), at)
+                at = self._open(name.decode(), opener, field.start(1), at)
             elif closer is not None:
-                self._close(closer, found.start(5))
+                self._close(closer, field.start(5))
             elif not stack[-1].role:
                 pass
             elif word is not None:
@@ -241,16 +241,16 @@ class Markup:
         if end < 0:
             return 0
         end += start - begin + 1
-        known = self._seen.get(data[start:end])
-        if known is None:
+        cached = self._seen.get(data[start:end])
+        if cached is None:
             return 0
-        self._add(*known)
+        self._add(*cached)
         return end
 
     def _line(self, place: int) -> int:
         """The line of an offset after the previous one."""
-        known, line = self._counted
-        line += self._data.count(b"\n", known, place)
+        counted, line = self._counted
+        line += self._data.count(b"\n", counted, place)
         self._counted = (place, line)
         return line
 

@@ -78,9 +78,9 @@ def weight(value: Any) -> int:
     if isinstance(value, str):
         return _ENTRY + len(value)
     if isinstance(value, list):
-        return _ENTRY + sum(8 + weight(one) for one in value)
+        return _ENTRY + sum(8 + weight(member) for member in value)
     if isinstance(value, dict):
-        return 4 * _ENTRY + sum(weight(one) for one in value.values())
+        return 4 * _ENTRY + sum(weight(member) for member in value.values())
     return 32
 
 

@@ -67,9 +67,9 @@ _REFERENCE = 100  # offset of reference types
 
 def word(number: int) -> str:
     """The type with this number: ``float16``; ``float16_ref`` for a reference, ``type_99`` for an unknown one."""
-    known = _WORDS.get(number)
-    if known is not None:
-        return known
+    type_name = _WORDS.get(number)
+    if type_name is not None:
+        return type_name
     referred = _WORDS.get(number - _REFERENCE) if number > _REFERENCE else None
     return f"{referred}_ref" if referred else f"type_{number}"
 
@@ -86,11 +86,11 @@ def number_of(name: str) -> int | None:
 # Tensor shapes, from the wire format (tensorflow/core/framework/tensor_shape.proto).
 
 
-def shape(source: Source, whole: Field, tally: Tally) -> list[int] | None:
+def shape(source: Source, message: Field, tally: Tally) -> list[int] | None:
     """The dimensions of a TensorShapeProto; None for an unknown rank."""
     sizes: list[int] = []
     unknown = False
-    for field in fields(source, whole.start, whole.stop, tally):
+    for field in fields(source, message.start, message.stop, tally):
         if len(sizes) >= DIMENSIONS:
             break
         if field.number == 2 and field.wire == LENGTH:
@@ -100,9 +100,9 @@ def shape(source: Source, whole: Field, tally: Tally) -> list[int] | None:
     return None if unknown else sizes
 
 
-def _dimension(source: Source, whole: Field, tally: Tally) -> int:
+def _dimension(source: Source, message: Field, tally: Tally) -> int:
     size = 0
-    for field in fields(source, whole.start, whole.stop, tally):
+    for field in fields(source, message.start, message.stop, tally):
         if field.number == 1 and field.wire == VARINT:
             size = signed(field.value)
     return size
@@ -115,13 +115,13 @@ _FLOATS = {5: "<f", 6: "<d"}  # fields that list floats
 _INTEGERS = frozenset((7, 10, 11, 13, 16, 17))  # fields that list integers
 
 
-def tensor(source: Source, whole: Field, tally: Tally) -> dict[str, Any]:
+def tensor(source: Source, message: Field, tally: Tally) -> dict[str, Any]:
     """The element type and shape of a TensorProto, and its value if it is a single number."""
     dtype = "invalid"
     sizes: list[int] | None = []
     content = b""
     first: int | float | None = None
-    for field in fields(source, whole.start, whole.stop, tally):
+    for field in fields(source, message.start, message.stop, tally):
         if field.number == 1 and field.wire == VARINT:
             dtype = word(field.value)
         elif field.number == 2 and field.wire == LENGTH:
@@ -153,14 +153,14 @@ _PACKED = 10 * LIST  # bytes of a packed list with all members that are kept
 
 def value(source: Source, start: int, stop: int, tally: Tally) -> Any:
     """The value of an AttrValue between two offsets; `UNSET` if it has none. Raises `GraphError`."""
-    found: Any = UNSET
+    setting: Any = UNSET
     for field in fields(source, start, stop, tally):
         if field.number == 1 and field.wire == LENGTH:
-            one: Any = _list(source, field, tally)
+            decoded: Any = _list(source, field, tally)
         else:
-            one = _one(source, field, tally)
-        found = found if one is UNSET else one
-    return found
+            decoded = _one(source, field, tally)
+        setting = setting if decoded is UNSET else decoded
+    return setting
 
 
 def _one(source: Source, field: Field, tally: Tally) -> Any:
@@ -189,44 +189,44 @@ def _integer(number: int, raw: int) -> Any:
     return word(raw) if number == 6 else UNSET
 
 
-def _list(source: Source, whole: Field, tally: Tally) -> list[Any]:
+def _list(source: Source, message: Field, tally: Tally) -> list[Any]:
     """The first members of a list. Field numbers equal those of single values, except for functions."""
-    found: list[Any] = []
-    for field in fields(source, whole.start, whole.stop, tally):
-        if len(found) >= LIST:
+    members: list[Any] = []
+    for field in fields(source, message.start, message.stop, tally):
+        if len(members) >= LIST:
             break
         if field.wire == LENGTH and field.number in (3, 4, 5, 6):
-            _packed(source, field, found)
+            _packed(source, field, members)
         elif field.wire == LENGTH and field.number == 9:
-            found.append({"function": _function(source, field, tally)})
+            members.append({"function": _function(source, field, tally)})
         elif field.number != 10:
-            one = _one(source, field, tally)
-            found += [] if one is UNSET else [one]
-    return found
+            member = _one(source, field, tally)
+            members += [] if member is UNSET else [member]
+    return members
 
 
-def _packed(source: Source, field: Field, found: list[Any]) -> None:
+def _packed(source: Source, field: Field, members: list[Any]) -> None:
     data = source.take(field.start, min(field.stop, field.start + _PACKED))
     at = 0
-    while at < len(data) and len(found) < LIST:
+    while at < len(data) and len(members) < LIST:
         if field.number == 4:
             if at + 4 > len(data):
                 raise damaged(field.start + at)
-            found.append(struct.unpack_from("<f", data, at)[0])
+            members.append(struct.unpack_from("<f", data, at)[0])
             at += 4
         else:
             raw, at = varint(data, at, field.start)
-            found.append(_integer(field.number, raw))
+            members.append(_integer(field.number, raw))
 
 
 def _text(source: Source, field: Field) -> str:
     return source.take(field.start, min(field.stop, field.start + _BYTES)).decode("utf-8", "replace")[:TEXT]
 
 
-def _function(source: Source, whole: Field, tally: Tally) -> str:
+def _function(source: Source, message: Field, tally: Tally) -> str:
     """The name in a NameAttrList."""
     name = ""
-    for field in fields(source, whole.start, whole.stop, tally):
+    for field in fields(source, message.start, message.stop, tally):
         if field.number == 1 and field.wire == LENGTH:
             name = _text(source, field)
     return name

@@ -59,17 +59,17 @@ def read_binary(form: str, location: str, content: bytes | None = None) -> Graph
 
 def _graph(form: str, source: Source) -> Graph:
     tally = Tally()
-    whole = (0, source.size)
+    extent = (0, source.size)
     if form == "saved_model":
-        spans = [field for field in fields(source, *whole, tally) if field.number == 2 and field.wire == LENGTH]
+        spans = [field for field in fields(source, *extent, tally) if field.number == 2 and field.wire == LENGTH]
         metas = [meta_graph(source, span.start, span.stop, tally) for span in spans]
         if not metas:
             raise GraphError("not-a-graph", "a SavedModel without graphs")
         meta = chosen(metas)
     elif form == "meta_graph":
-        meta = meta_graph(source, *whole, tally)
+        meta = meta_graph(source, *extent, tally)
     else:
-        bodies, release = _contents(source, [whole], tally)
+        bodies, release = _contents(source, [extent], tally)
         return Graph(form, bodies, release)
     bodies, release = _contents(source, [(field.start, field.stop) for field in meta.graphs], tally)
     return Graph(form, bodies, meta.version or release, meta.tags, meta.collections)
@@ -90,13 +90,15 @@ def _contents(source: Source, places: list[tuple[int, int]], tally: Tally) -> tu
                 main.append(nodes.node(field))
             elif field.number == 2:
                 functions += [
-                    function(source, one, nodes, tally)
-                    for one in fields(source, field.start, field.stop, tally)
-                    if one.number == 1 and one.wire == LENGTH
+                    function(source, inner, nodes, tally)
+                    for inner in fields(source, field.start, field.stop, tally)
+                    if inner.number == 1 and inner.wire == LENGTH
                 ]
             elif field.number == _VERSIONS:
                 written = fields(source, field.start, field.stop, tally)
-                producer = next((one.value for one in written if one.number == 1 and one.wire == VARINT), producer)
+                producer = next(
+                    (inner.value for inner in written if inner.number == 1 and inner.wire == VARINT), producer
+                )
     if not main and not functions:
         raise GraphError("not-a-graph", "no nodes")
     return [Body("", main), *distinct(functions)], release_of(producer)

@@ -49,11 +49,11 @@ def chosen(graphs: list[MetaGraph]) -> MetaGraph:
     return graphs[0]
 
 
-def _info(source: Source, whole: Field, tally: Tally) -> tuple[str, tuple[str, ...]]:
+def _info(source: Source, message: Field, tally: Tally) -> tuple[str, tuple[str, ...]]:
     """The TensorFlow version that wrote it, and the tags."""
     version = ""
     tags: list[str] = []
-    for field in fields(source, whole.start, whole.stop, tally):
+    for field in fields(source, message.start, message.stop, tally):
         if field.wire == LENGTH and field.number == 5:
             version = _text(source, field)
         elif field.wire == LENGTH and field.number == 4 and len(tags) < TAGS:
@@ -61,18 +61,18 @@ def _info(source: Source, whole: Field, tally: Tally) -> tuple[str, tuple[str, .
     return version, tuple(tags)
 
 
-def _collection(source: Source, whole: Field, tally: Tally) -> tuple[str, int]:
+def _collection(source: Source, message: Field, tally: Tally) -> tuple[str, int]:
     name, count = "", 0
-    for field in fields(source, whole.start, whole.stop, tally):
+    for field in fields(source, message.start, message.stop, tally):
         if field.wire == LENGTH and field.number == 1:
             name = _text(source, field)
         elif field.wire == LENGTH and field.number == 2:
             for kind in fields(source, field.start, field.stop, tally):
                 if kind.wire == LENGTH:
                     count = sum(
-                        _members(source, kind.number, one)
-                        for one in fields(source, kind.start, kind.stop, tally)
-                        if one.number == 1
+                        _members(source, kind.number, inner)
+                        for inner in fields(source, kind.start, kind.stop, tally)
+                        if inner.number == 1
                     )
     tally.text(len(name))
     return name, count

@@ -38,12 +38,12 @@ class Nodes:
         self._entries: dict[bytes, tuple[str, Any]] = {}
         self._ops: dict[bytes, str] = {}
 
-    def node(self, whole: Field) -> Node:
+    def node(self, message: Field) -> Node:
         """The NodeDef in a field. Raises `GraphError`."""
-        size = whole.stop - whole.start
-        name, op, inputs, attrs = self._small(whole) if size <= _SMALL else self._large(whole)
+        size = message.stop - message.start
+        name, op, inputs, attrs = self._small(message) if size <= _SMALL else self._large(message)
         if not op:
-            raise damaged(whole.start)
+            raise damaged(message.start)
         self._tally.node(2 + len(inputs) + len(attrs), len(name) + sum(map(len, inputs)))
         operator = self._ops.get(op)
         if operator is None:
@@ -51,9 +51,9 @@ class Nodes:
             self._tally.operator(operator)
         return Node(name, operator, tuple(inputs), attrs)
 
-    def _small(self, whole: Field) -> tuple[str, bytes, list[str], dict[str, Any]]:
+    def _small(self, message: Field) -> tuple[str, bytes, list[str], dict[str, Any]]:
         """The hot path of reading: common cases are recognized by two bytes."""
-        data, base, end = self._source.take(whole.start, whole.stop), whole.start, whole.stop - whole.start
+        data, base, end = self._source.take(message.start, message.stop), message.start, message.stop - message.start
         name, op, at, steps = b"", b"", 0, 0
         inputs: list[str] = []
         attrs: dict[str, Any] = {}
@@ -67,7 +67,7 @@ class Nodes:
                 if at > end:
                     raise damaged(base + begin)
             else:
-                field = field_at(data, at, base, whole.stop)
+                field = field_at(data, at, base, message.stop)
                 begin, at, tag = field.start - base, field.stop - base, field.number << 3 | field.wire
             if tag == _ATTR:
                 piece = data[begin:at]
@@ -83,12 +83,12 @@ class Nodes:
         self._tally.step(steps)
         return _text(name), op, inputs, attrs
 
-    def _large(self, whole: Field) -> tuple[str, bytes, list[str], dict[str, Any]]:
+    def _large(self, message: Field) -> tuple[str, bytes, list[str], dict[str, Any]]:
         name, op = b"", b""
         inputs: list[str] = []
         attrs: dict[str, Any] = {}
         parts = 0
-        for field in fields(self._source, whole.start, whole.stop, self._tally):
+        for field in fields(self._source, message.start, message.stop, self._tally):
             if parts >= PARTS:
                 raise GraphError("graph-too-large", f"more than {PARTS:,} fields of one node")
             tag = field.number << 3 | field.wire
@@ -137,14 +137,14 @@ def _text(data: bytes) -> str:
 # Functions, from the wire format (tensorflow/core/framework/{function,op_def}.proto).
 
 
-def function(source: Source, whole: Field, nodes: Nodes, tally: Tally) -> Body:
+def function(source: Source, message: Field, nodes: Nodes, tally: Tally) -> Body:
     """The FunctionDef in a field. Raises `GraphError`."""
     name = ""
     arguments: list[tuple[str, dict[str, Any]]] = []
     attributes: dict[int, dict[str, Any]] = {}
     inner: list[Node] = []
     tally.function()
-    for field in fields(source, whole.start, whole.stop, tally):
+    for field in fields(source, message.start, message.stop, tally):
         if field.wire != LENGTH:
             continue
         if field.number == 1:
@@ -166,11 +166,11 @@ def arguments_of(arguments: list[tuple[str, dict[str, Any]]], attributes: dict[i
     ]
 
 
-def _signature(source: Source, whole: Field, tally: Tally) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
+def _signature(source: Source, message: Field, tally: Tally) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
     """The name and the arguments that an OpDef declares."""
     name = ""
     arguments: list[tuple[str, dict[str, Any]]] = []
-    for field in fields(source, whole.start, whole.stop, tally):
+    for field in fields(source, message.start, message.stop, tally):
         if field.wire == LENGTH and field.number == 1:
             name = _name(source, field, tally)
         elif field.wire == LENGTH and field.number == 2:
@@ -179,10 +179,10 @@ def _signature(source: Source, whole: Field, tally: Tally) -> tuple[str, list[tu
     return name, arguments
 
 
-def _argument(source: Source, whole: Field, tally: Tally) -> tuple[str, dict[str, Any]]:
+def _argument(source: Source, message: Field, tally: Tally) -> tuple[str, dict[str, Any]]:
     name = ""
     attrs: dict[str, Any] = {}
-    for field in fields(source, whole.start, whole.stop, tally):
+    for field in fields(source, message.start, message.stop, tally):
         if field.wire == LENGTH and field.number == 1:
             name = _name(source, field, tally)
         elif field.wire == VARINT and field.number == 3 and field.value:
@@ -192,11 +192,11 @@ def _argument(source: Source, whole: Field, tally: Tally) -> tuple[str, dict[str
     return name, attrs
 
 
-def _argument_attrs(source: Source, whole: Field, tally: Tally) -> tuple[int, dict[str, Any]]:
+def _argument_attrs(source: Source, message: Field, tally: Tally) -> tuple[int, dict[str, Any]]:
     """The attributes of one argument: an entry of a map from index to attributes."""
     index = 0
     attrs: dict[str, Any] = {}
-    for field in fields(source, whole.start, whole.stop, tally):
+    for field in fields(source, message.start, message.stop, tally):
         if field.wire == VARINT and field.number == 1:
             index = field.value
         elif field.wire == LENGTH and field.number == 2:

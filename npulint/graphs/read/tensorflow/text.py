@@ -28,10 +28,10 @@ _RAW = 128  # bytes, as written, of contents that may be a single number
 
 def value(fields: Entries) -> Any:
     """The value of the last field of an AttrValue; `UNSET` if there is none."""
-    found: Any = UNSET
+    setting: Any = UNSET
     for name, raw in fields:
-        found = _list(raw) if name == "list" else _one(name, raw)
-    return found
+        setting = _list(raw) if name == "list" else _one(name, raw)
+    return setting
 
 
 def _one(name: str, raw: Any) -> Any:
@@ -59,8 +59,8 @@ def _word(raw: Any) -> str:
 
 def type_of(raw: Any) -> str:
     """An element type: by its name, or its number."""
-    known = number_of(_word(raw))
-    return word(integer(raw) if known is None else known)
+    number = number_of(_word(raw))
+    return word(integer(raw) if number is None else number)
 
 
 def function(fields: Entries, line: int) -> dict[str, str]:
@@ -71,11 +71,11 @@ def function(fields: Entries, line: int) -> dict[str, str]:
 def shape(raw: Any) -> list[int] | None:
     """The dimensions of a TensorShapeProto; None for an unknown rank."""
     sizes: list[int] = []
-    for name, one in _message(raw):
-        if name == "unknown_rank" and truth(_word(one)):
+    for name, content in _message(raw):
+        if name == "unknown_rank" and truth(_word(content)):
             return None
         if name == "dim" and len(sizes) < DIMENSIONS:
-            sizes.append(next((integer(_word(size)) for key, size in reversed(_message(one)) if key == "size"), 0))
+            sizes.append(next((integer(_word(size)) for key, size in reversed(_message(content)) if key == "size"), 0))
     return sizes
 
 
@@ -85,15 +85,15 @@ def tensor(raw: Any) -> dict[str, Any]:
     sizes: list[int] | None = []
     stored = b""
     first: int | float | None = None
-    for name, one in _message(raw):
+    for name, content in _message(raw):
         if name == "dtype":
-            dtype = type_of(one)
+            dtype = type_of(content)
         elif name == "tensor_shape":
-            sizes = shape(one)
+            sizes = shape(content)
         elif name == "tensor_content":
-            stored = b"".join(unescaped(part[:_RAW]) for part in one[:_RAW]) if type(one) is tuple else b""
+            stored = b"".join(unescaped(part[:_RAW]) for part in content[:_RAW]) if type(content) is tuple else b""
         elif name in _NUMBERS and first is None:
-            first = _number(name, _word(one))
+            first = _number(name, _word(content))
     return numbers.described(dtype, sizes, stored, first)
 
 
@@ -171,7 +171,7 @@ def read_text(location: str, content: bytes | None = None) -> Graph:
 def _graph(fields: Entries) -> Graph:
     names = {name for name, _ in fields}
     if "meta_graphs" in names:
-        meta = chosen([_meta(one) for one in _all(fields, "meta_graphs")])
+        meta = chosen([_meta(graph_fields) for graph_fields in _all(fields, "meta_graphs")])
         return Graph("saved_model", _bodies(meta.graphs), _version(meta), meta.tags, meta.collections)
     if "graph_def" in names or "meta_info_def" in names:
         meta = _meta(fields)
@@ -194,7 +194,7 @@ def _bodies(graphs: list[Entries]) -> list[Body]:
 
 
 def _meta(fields: Entries) -> MetaGraph:
-    info = [one for part in _all(fields, "meta_info_def") for one in part]
+    info = [field for part in _all(fields, "meta_info_def") for field in part]
     tags = tuple(text(tag, TEXT) for tag in _all(info, "tags")[:TAGS])
     collections = dict(_all(fields, "collection_def")[:COLLECTIONS])
     return MetaGraph(_all(fields, "graph_def"), _name(info, "tensorflow_version"), tags, collections)
@@ -222,12 +222,12 @@ def _node(fields: Entries, line: int, tally: Tally) -> Node:
 
 
 def _attr(fields: Entries, tally: Tally) -> tuple[str, Any]:
-    found: Any = UNSET
+    setting: Any = UNSET
     for name, raw in fields:
         if name == "value":
-            found = value(raw)
-    tally.kept(weight(found))
-    return sys.intern(_name(fields, "key")), found
+            setting = value(raw)
+    tally.kept(weight(setting))
+    return sys.intern(_name(fields, "key")), setting
 
 
 def _function(fields: Entries, tally: Tally) -> Body:
@@ -242,12 +242,12 @@ def _argument(fields: Entries) -> tuple[str, dict[str, Any]]:
     kinds = _all(fields, "type")
     if not kinds:
         return _name(fields), {}
-    referred = any(truth(one) for one in _all(fields, "is_ref"))
+    referred = any(truth(flag) for flag in _all(fields, "is_ref"))
     return _name(fields), {"T": type_of(kinds[-1]) + ("_ref" if referred else "")}
 
 
 def _argument_attrs(fields: Entries) -> tuple[int, dict[str, Any]]:
-    index = next((integer(one) for one in reversed(_all(fields, "key"))), 0)
+    index = next((integer(key) for key in reversed(_all(fields, "key"))), 0)
     return index, {key: setting for attrs in _all(fields, "value") for key, setting in attrs.items()}
 
 

@@ -49,11 +49,13 @@ class Archive:
 
     def chosen(self, matches: Callable[[str], bool]) -> list[zipfile.ZipInfo]:
         """The members whose names satisfy `matches`, sorted by name; duplicates are an error."""
-        found = sorted((one for one in self._zip.infolist() if matches(one.filename)), key=lambda one: one.filename)
-        for one, following in pairwise(found):
-            if one.filename == following.filename:
-                raise GraphError("graph-damaged", f"two members named {shown(one.filename)}")
-        return found
+        members = sorted(
+            (member for member in self._zip.infolist() if matches(member.filename)), key=lambda member: member.filename
+        )
+        for member, following in pairwise(members):
+            if member.filename == following.filename:
+                raise GraphError("graph-damaged", f"two members named {shown(member.filename)}")
+        return members
 
     def read(self, member: zipfile.ZipInfo) -> bytes:
         """The contents of a member."""

@@ -46,7 +46,7 @@ def input_kinds(signature: Signature) -> dict[str, dict[str, str]]:
 
 def counts(signature: Signature) -> dict[str, int]:
     """The number of inputs and outputs of each kind."""
-    found = Counter(kind for kind, _ in [*_each(signature.input_specs), *_each(signature.output_specs)])
+    kinds = Counter(kind for kind, _ in [*_each(signature.input_specs), *_each(signature.output_specs)])
     backward = signature.backward_signature
     for kind, number in (
         ("parameter", len(signature.inputs_to_parameters)),
@@ -58,8 +58,8 @@ def counts(signature: Signature) -> dict[str, int]:
         ("gradient_to_parameter", len(backward.gradients_to_parameters) if backward else 0),
         ("gradient_to_user_input", len(backward.gradients_to_user_inputs) if backward else 0),
     ):
-        found[kind] += number
-    return {kind[:64]: number for kind, number in sorted(found.items())[:64] if number}
+        kinds[kind] += number
+    return {kind[:64]: number for kind, number in sorted(kinds.items())[:64] if number}
 
 
 def outputs(signature: Signature) -> tuple[list[str], list[str]]:
@@ -71,8 +71,8 @@ def outputs(signature: Signature) -> tuple[list[str], list[str]]:
     if backward is not None:
         plain += [name for name in signature.user_outputs if isinstance(name, str)]
         gradients += [*backward.gradients_to_parameters, *backward.gradients_to_user_inputs]
-    known = set(gradients)
-    return [name for name in plain if name not in known], gradients
+    gradient_names = set(gradients)
+    return [name for name in plain if name not in gradient_names], gradients
 
 
 def first_output(signature: Signature) -> str:
@@ -114,16 +114,16 @@ def with_phases(bodies: list[Body], forward: Iterable[str], gradients: Iterable[
     ahead = _ancestors(main.nodes, forward)
     behind = _ancestors(main.nodes, gradients) - ahead
     phases = {main.name: {node.name: "backward" if node.name in behind else "forward" for node in main.nodes}}
-    found = []
+    phased = []
     for body in bodies:
         if body is not main:
             outer, _, node = body.serves.rpartition("/")
             phase = phases.get(outer, {}).get(node, "forward")
-            phases[body.name] = {one.name: phase for one in body.nodes}
+            phases[body.name] = {body_node.name: phase for body_node in body.nodes}
         phase_of = phases[body.name]
-        nodes = [msgspec.structs.replace(one, phase=phase_of[one.name]) for one in body.nodes]
-        found.append(msgspec.structs.replace(body, nodes=nodes))
-    return found
+        nodes = [msgspec.structs.replace(body_node, phase=phase_of[body_node.name]) for body_node in body.nodes]
+        phased.append(msgspec.structs.replace(body, nodes=nodes))
+    return phased
 
 
 def _ancestors(nodes: list[Node], names: Iterable[str]) -> set[str]:
@@ -221,7 +221,7 @@ class _Making:
 def _is_number(body: Body, value: str) -> bool:
     """Whether a value is a single floating-point number, as losses are."""
     name, _, place = value.partition(":")
-    node = next((one for one in reversed(body.nodes) if one.name == name), None)
+    node = next((candidate for candidate in reversed(body.nodes) if candidate.name == name), None)
     if node is None or node.op == PLACEHOLDER:
         return False
     at = int(place or 0)

@@ -107,24 +107,24 @@ class Converter:
         attributes. Afterwards `sources` maps value names of the graph to the nodes that produce them. Raises
         `GraphError`."""
         queue = deque([_Waiting(record, name, "", kinds, 0)])
-        found: list[Body] = []
+        bodies: list[Body] = []
         names = {name: 0}
         while queue:
-            one = queue.popleft()
-            if one.depth > _DEPTH:
+            waiting = queue.popleft()
+            if waiting.depth > _DEPTH:
                 raise GraphError("graph-damaged", "graphs nested too deeply")
-            graph_nodes = _Nodes(one.record, self)
-            self._count += len(one.record.nodes) + len(one.record.inputs)
+            graph_nodes = _Nodes(waiting.record, self)
+            self._count += len(waiting.record.nodes) + len(waiting.record.inputs)
             if self._count > NODES:
                 raise GraphError("graph-too-large", f"more than {NODES} nodes")
-            nodes, inner = graph_nodes.convert(one.kinds)
-            if not found:
+            nodes, inner = graph_nodes.convert(waiting.kinds)
+            if not bodies:
                 self.sources = graph_nodes.sources
-            found.append(Body(one.name, nodes, one.serves))
+            bodies.append(Body(waiting.name, nodes, waiting.serves))
             for node, graph in inner:
-                own = unused(small(f"{one.name}.{graph.name}" if one.name else graph.name), names)
-                queue.append(_Waiting(graph.graph, own, f"{one.name}/{node}", {}, one.depth + 1))
-        return found
+                own = unused(small(f"{waiting.name}.{graph.name}" if waiting.name else graph.name), names)
+                queue.append(_Waiting(graph.graph, own, f"{waiting.name}/{node}", {}, waiting.depth + 1))
+        return bodies
 
     def frames(self, text: str) -> Any:
         """See `Traces.frames`."""
@@ -137,10 +137,10 @@ class Converter:
         if size.as_expr is UNSET:
             return -1
         text = size.as_expr.expr_str
-        found = self._sizes.get(text)
-        if found is None:
-            found = self._sizes[text] = readable(text)
-        return found
+        dimension = self._sizes.get(text)
+        if dimension is None:
+            dimension = self._sizes[text] = readable(text)
+        return dimension
 
 
 class _Nodes:
@@ -259,7 +259,7 @@ def _symbols(argument: Argument) -> Iterator[str]:
             yield sym_argument.as_name
     for several in (argument.as_sym_ints, argument.as_sym_bools, argument.as_sym_floats):
         if several is not UNSET:
-            yield from (one.as_name for one in several if one.as_name is not UNSET)
+            yield from (symbol.as_name for symbol in several if symbol.as_name is not UNSET)
 
 
 def _input_name(argument: Argument) -> str:
@@ -293,7 +293,7 @@ def _several(argument: Argument) -> Any:
             return _number(sym_argument)
     for several in (argument.as_sym_ints, argument.as_sym_bools, argument.as_sym_floats):
         if several is not UNSET:
-            return [_number(one) for one in several[:_LIST]]
+            return [_number(symbol) for symbol in several[:_LIST]]
     return None
 
 
@@ -317,9 +317,9 @@ def small(value: Any) -> Any:
 
 def unused(name: str, taken: dict[str, int]) -> str:
     """A variant of a name that is not `taken` (name to number of requests), which is updated."""
-    found = name
-    while found in taken:
+    variant = name
+    while variant in taken:
         taken[name] += 1
-        found = f"{name}_{taken[name]}"
-    taken[found] = 0
-    return found
+        variant = f"{name}_{taken[name]}"
+    taken[variant] = 0
+    return variant

@@ -37,13 +37,16 @@ _NAME = 512
 def read_torchscript(location: str) -> Graph:
     """The graph of a TorchScript archive. Raises `GraphError`, and `OSError` if the file cannot be read."""
     modules: dict[str, ScriptModule] = {}
-    found: dict[str, Content] = {}
+    contents: dict[str, Content] = {}
     names: dict[str, int] = {}
     with Archive(location) as archive:
         members = archive.chosen(lambda name: CODE_MEMBER.search(name) is not None)
         if len(members) > _FILES or sum(member.file_size for member in members) > _CODE:
             raise GraphError("graph-too-large", f"{len(members)} files of code")
-        tables = {one.filename: one for one in archive.chosen(lambda name: name.endswith(".py.debug_pkl"))}
+        tables = {
+            debug_member.filename: debug_member
+            for debug_member in archive.chosen(lambda name: name.endswith(".py.debug_pkl"))
+        }
         room, most = _TABLES, NODES
         for member in members:
             table = tables.get(f"{member.filename}.debug_pkl")
@@ -52,12 +55,12 @@ def read_torchscript(location: str) -> Graph:
             name = _dotted(member)
             module = modules[name] = read_module(archive.read(member), name)
             for function in module.functions:
-                held = found[unused(function.name, names)] = content(function, ranges, most)
+                held = contents[unused(function.name, names)] = content(function, ranges, most)
                 most -= len(held.nodes)
                 function.lines.clear()
-    if not found:
+    if not contents:
         raise GraphError("not-a-graph", "archive without code")
-    return Graph("torchscript", _bodies(found, _callers(found, modules)))
+    return Graph("torchscript", _bodies(contents, _callers(contents, modules)))
 
 
 def _dotted(member: zipfile.ZipInfo) -> str:
@@ -66,14 +69,14 @@ def _dotted(member: zipfile.ZipInfo) -> str:
     return path.removesuffix(".py").replace("/", ".").encode("utf-8", "replace").decode("latin-1")
 
 
-def _callers(found: dict[str, Content], modules: dict[str, ScriptModule]) -> dict[str, tuple[str, ScriptCallee]]:
+def _callers(contents: dict[str, Content], modules: dict[str, ScriptModule]) -> dict[str, tuple[str, ScriptCallee]]:
     """The first caller of each function by name, and the call."""
     attributes = {name: types for module in modules.values() for name, types in module.attributes.items()}
     callers: dict[str, tuple[str, ScriptCallee]] = {}
-    for caller, held in found.items():
+    for caller, held in contents.items():
         for use in held.uses:
             callee = use.name if not use.owner else _method(use, attributes)
-            if callee in found and callee != caller:
+            if callee in contents and callee != caller:
                 callers.setdefault(callee, (caller, use))
     return callers
 
@@ -86,10 +89,10 @@ def _method(use: ScriptCallee, attributes: dict[str, dict[str, str]]) -> str:
     return f"{owner}.{use.name}"
 
 
-def _bodies(found: dict[str, Content], callers: dict[str, tuple[str, ScriptCallee]]) -> list[Body]:
+def _bodies(contents: dict[str, Content], callers: dict[str, tuple[str, ScriptCallee]]) -> list[Body]:
     names: dict[str, int] = {}
     bodies = []
-    for name, held in found.items():
+    for name, held in contents.items():
         around = _chain(name, callers)
         nodes = [_within(node, around) for node in held.nodes] if around else held.nodes
         if nodes:

@@ -79,7 +79,7 @@ def _of_option(option: Option) -> ValueHint:
 def _of_words(metavar: str) -> ValueHint:
     if not metavar:
         return ValueHint()
-    known = {
+    kinds = {
         "CHECKS": "checks",
         "CODE|NAME": "check",
         "DIR": "folder",
@@ -88,7 +88,7 @@ def _of_words(metavar: str) -> ValueHint:
     }
     if metavar == "SHELL":
         return ValueHint("words", SHELLS)
-    return ValueHint(known.get(metavar) or ("file" if metavar.rstrip("S") in ("FILE", "PATH") else "any"))
+    return ValueHint(kinds.get(metavar) or ("file" if metavar.rstrip("S") in ("FILE", "PATH") else "any"))
 
 
 # Completion for bash 3.2 (macOS) and later; does not need the package bash-completion.

@@ -73,8 +73,8 @@ def from_origin(origin: str | None) -> str:
         address, commit = record["url"], record["vcs_info"]["commit_id"]
     except (ValueError, KeyError, TypeError):
         return _UNPINNED
-    known = isinstance(address, str) and isinstance(commit, str)
-    if not known or not _ADDRESS.fullmatch(address) or not _COMMIT.fullmatch(commit):
+    is_located = isinstance(address, str) and isinstance(commit, str)
+    if not is_located or not _ADDRESS.fullmatch(address) or not _COMMIT.fullmatch(commit):
         return _UNPINNED
     return f"npulint @ git+{address}@{commit}"
 
@@ -108,14 +108,14 @@ def look(folder: str) -> Pinned:
 
 def _tensorflow(pins: list[Fact], folder: str) -> tuple[str, str]:
     """The TensorFlow release that all pins agree on and its place; empty when no adapter supports it."""
-    found: dict[tuple[int, int], Fact] = {}
+    by_release: dict[tuple[int, int], Fact] = {}
     for fact in pins:
         number = release(str(fact.get("version") or "")) if fact.name in _TENSORFLOW else None
         if number is not None and (number == (1, 15) or number[0] == 2):
-            found.setdefault(number, fact)
-    if len(found) != 1:
+            by_release.setdefault(number, fact)
+    if len(by_release) != 1:
         return "", ""
-    (fact,) = found.values()
+    (fact,) = by_release.values()
     return str(fact.get("version")).lstrip("=v"), _place(fact, folder)
 
 

@@ -63,14 +63,14 @@ def fact_kinds() -> dict[str, Kind]:
 def _kind(classes: list[type[Fact]], names: Values) -> Kind:
     """The kind of these classes, with the attributes of all. Its names are `names`, or those of fields `name` that are
     ``Literal``."""
-    found: dict[str, Values] = {}
+    attributes: dict[str, Values] = {}
     literal = [_words(get_type_hints(cls).get("name")) for cls in classes]
     for cls in classes:
         for name, words in attributes_of(cls).items():
-            known = found.get(name)
-            found[name] = words if known is None else words | known if words and known else ANY
+            others = attributes.get(name)
+            attributes[name] = words if others is None else words | others if words and others else ANY
     return Kind(
-        found,
+        attributes,
         arguments=any(cls.is_call for cls in classes),
         names=names or (frozenset().union(*literal) if all(literal) else ANY),
     )

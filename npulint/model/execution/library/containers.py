@@ -169,7 +169,7 @@ def sorted_items(m: Machine, content: Items, arguments: Arguments, in_any_order:
         return Items(None, content.any_item) if len(content.items) > 1 else content
     except TypeError as error:
         m.throw_new("TypeError", str(error))
-    if in_any_order and any(plain[one] == plain[other] for one, other in itertools.pairwise(order)):
+    if in_any_order and any(plain[index] == plain[other] for index, other in itertools.pairwise(order)):
         return Items(None, content.any_item)
     return Items(tuple(content.items[index] for index in order))
 

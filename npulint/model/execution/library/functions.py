@@ -49,12 +49,12 @@ def _first(arguments: Arguments, name: str = "") -> Value:
 
 
 def _len(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    def of(one: Const | Obj) -> Value:
-        if isinstance(one, Obj) and one.kind == "instance":
-            method = m.class_attribute(one, "__len__")
+    def of(alternative: Const | Obj) -> Value:
+        if isinstance(alternative, Obj) and alternative.kind == "instance":
+            method = m.class_attribute(alternative, "__len__")
             if method is not None:
                 return m.call(method, Arguments())
-        held = items.builtin_part(one)
+        held = items.builtin_part(alternative)
         if isinstance(held, Const):
             try:
                 return const(len(held.value))  # type: ignore[arg-type]
@@ -87,13 +87,13 @@ def _number(kind: type[int] | type[float]) -> Function:
             return const(kind())
         given = arguments.positional[0]
 
-        def of(one: Const | Obj) -> Value:
-            if isinstance(one, Obj) and one.kind == "instance":
-                method = m.class_attribute(one, f"__{kind.__name__}__")
+        def of(alternative: Const | Obj) -> Value:
+            if isinstance(alternative, Obj) and alternative.kind == "instance":
+                method = m.class_attribute(alternative, f"__{kind.__name__}__")
                 if method is not None:
                     return m.call(method, Arguments())
             try:
-                plain: list[Any] = [hosted_alternative(one, m.heap)]
+                plain: list[Any] = [hosted_alternative(alternative, m.heap)]
                 plain += [hosted(value, m.heap) for value in arguments.positional[1:]]
                 options = {key: hosted(value, m.heap) for key, value in arguments.keywords.items()}
                 return const(kind(*plain, **options))
@@ -613,16 +613,16 @@ def _type(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _callable(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    def of(one: Const | Obj) -> Value:
-        if isinstance(one, Const):
+    def of(alternative: Const | Obj) -> Value:
+        if isinstance(alternative, Const):
             return FALSE
-        if one.kind in ("function", "method", "class", "partial"):
+        if alternative.kind in ("function", "method", "class", "partial"):
             return TRUE
-        if one.kind == "instance":
-            if m.class_attribute(one, "__call__") is not None:
+        if alternative.kind == "instance":
+            if m.class_attribute(alternative, "__call__") is not None:
                 return TRUE
-            return EITHER if m.extends_unseen(one) else FALSE
-        return FALSE if one.kind in ("list", "tuple", "dict", "set", "module") else EITHER
+            return EITHER if m.extends_unseen(alternative) else FALSE
+        return FALSE if alternative.kind in ("list", "tuple", "dict", "set", "module") else EITHER
 
     return items.each(m, _first(arguments), of, lambda: EITHER)
 
@@ -645,10 +645,14 @@ def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
             lambda: attributes.get(m, holder.of(()), str(name.value)).joined(default),
         )
 
-    def with_default(one: Const | Obj, name: str) -> Value:
+    def with_default(alternative: Const | Obj, name: str) -> Value:
         assert default is not None
-        value = attribute_or_absent(m, one, name)
-        if isinstance(one, Obj) and one.kind == "symbol" and m.heap.get(one, name).single is ABSENT:
+        value = attribute_or_absent(m, alternative, name)
+        if (
+            isinstance(alternative, Obj)
+            and alternative.kind == "symbol"
+            and m.heap.get(alternative, name).single is ABSENT
+        ):
             return value.joined(default)  # it may not be there
         if not value.may_be_absent:
             return value
@@ -671,10 +675,14 @@ def _hasattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     if name is None:
         return EITHER
 
-    def of(one: Const | Obj) -> Value:
-        if isinstance(one, Obj) and one.kind == "symbol" and m.heap.get(one, name).single is ABSENT:
+    def of(alternative: Const | Obj) -> Value:
+        if (
+            isinstance(alternative, Obj)
+            and alternative.kind == "symbol"
+            and m.heap.get(alternative, name).single is ABSENT
+        ):
             return EITHER
-        value = attribute_or_absent(m, one, name)
+        value = attribute_or_absent(m, alternative, name)
         if value.single is ABSENT:
             return EITHER if name.startswith("__") else FALSE
         return EITHER if value.may_be_absent or value.is_open else TRUE
@@ -685,9 +693,9 @@ def _hasattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 def _setattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     holder, name, value = arguments.positional[:3]
 
-    def of(one: Const | Obj) -> Value:
-        if isinstance(one, Const) and isinstance(one.value, str):
-            attributes.set_value(m, holder, one.value, value)
+    def of(alternative: Const | Obj) -> Value:
+        if isinstance(alternative, Const) and isinstance(alternative.value, str):
+            attributes.set_value(m, holder, alternative.value, value)
         return NONE
 
     def any_name() -> Value:
@@ -734,7 +742,10 @@ def _print(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     stream = arguments.keywords.get("file")
     sys = m.heap.symbol("sys")
     replaced = [m.heap.get(sys, name).without(ABSENT) for name in ("stdout", "stderr")]
-    streams = [*([] if stream is None else [stream]), *(one for one in replaced if one.alternatives or one.is_open)]
+    streams = [
+        *([] if stream is None else [stream]),
+        *(output for output in replaced if output.alternatives or output.is_open),
+    ]
     if streams:
         m.unseen("print()", streams)
     for value in arguments.positional:

@@ -222,8 +222,8 @@ class _Build:
             return value.value
         if isinstance(value, _Given):
             return unknown(f"--{key}", "str")
-        if isinstance(value, list) and any(isinstance(one, (_Given, _Kept)) for one in value):
-            return self._m.heap.sequence("list", [self._adopted(one, key) for one in value])
+        if isinstance(value, list) and any(isinstance(part, (_Given, _Kept)) for part in value):
+            return self._m.heap.sequence("list", [self._adopted(part, key) for part in value])
         try:
             return adopted(value, self._m.heap)
         except Unhosted:
@@ -309,20 +309,20 @@ class _Build:
         return [self._plain(item) for item in content.items]
 
     def _action(self, value: Value) -> Any:
-        one = value.single
-        if isinstance(one, Const):
-            return one.value
-        if isinstance(one, Obj) and one.name == "argparse.BooleanOptionalAction":
+        single = value.single
+        if isinstance(single, Const):
+            return single.value
+        if isinstance(single, Obj) and single.name == "argparse.BooleanOptionalAction":
             return argparse.BooleanOptionalAction
         self._m.unseen("add_argument()", [value])
         raise _NotKnown
 
     def _kept(self, value: Value) -> object:
         """A default: a text as it is, for argparse converts it; anything else is only handed through."""
-        one = value.single
-        if isinstance(one, Const):
-            return one.value
-        if isinstance(one, Obj) and one.name == "argparse.SUPPRESS":
+        single = value.single
+        if isinstance(single, Const):
+            return single.value
+        if isinstance(single, Obj) and single.name == "argparse.SUPPRESS":
             return argparse.SUPPRESS
         if any(isinstance(part, Const) and isinstance(part.value, str) for part in value.alternatives) or value.is_open:
             if value.is_open and value.hint and value.hint != "str":

@@ -198,29 +198,29 @@ def _deepcopy(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 _NOT_COPIED: Final = frozenset(("symbol", "function", "class", "module"))
 
 
-def copied(m: Machine, one: Const | Obj, deep: bool, done: dict[Obj, Value]) -> Value:
+def copied(m: Machine, alternative: Const | Obj, deep: bool, done: dict[Obj, Value]) -> Value:
     """A copy of an alternative, with copies of all that it holds where `deep`."""
-    if isinstance(one, Const) or one.kind in _NOT_COPIED or (one.kind == "method" and not deep):
-        return Value((one,))
-    if one in done:
-        return done[one]
-    if one.kind not in ("list", "tuple", "dict", "set", "instance"):
+    if isinstance(alternative, Const) or alternative.kind in _NOT_COPIED or (alternative.kind == "method" and not deep):
+        return Value((alternative,))
+    if alternative in done:
+        return done[alternative]
+    if alternative.kind not in ("list", "tuple", "dict", "set", "instance"):
         return UNKNOWN
-    if one.kind == "instance":
+    if alternative.kind == "instance":
         name = "__deepcopy__" if deep else "__copy__"
-        method = m.class_attribute(one, name)
+        method = m.class_attribute(alternative, name)
         if method is not None:
             return m.call(method, Arguments([m.heap.mapping(())] if deep else []))
-        if one.cls in m.enums:
-            return Value((one,))
-        if m.extends_unseen(one):
+        if alternative.cls in m.enums:
+            return Value((alternative,))
+        if m.extends_unseen(alternative):
             m.may_throw()
             return UNKNOWN
-    made = m.heap.make(one.kind, one.name, one.cls, one.data)
-    done[one] = Value((made,))
-    if one.items is not None:
-        made.items = _copied_value(m, one.items, True if one.kind == "instance" else deep, done, deep)
-    content = m.store.read(one.store, "<items>")
+    made = m.heap.make(alternative.kind, alternative.name, alternative.cls, alternative.data)
+    done[alternative] = Value((made,))
+    if alternative.items is not None:
+        made.items = _copied_value(m, alternative.items, True if alternative.kind == "instance" else deep, done, deep)
+    content = m.store.read(alternative.store, "<items>")
     if isinstance(content, Items):
         if content.items is None:
             each = _copied_value(m, content.each, deep, done, deep)
@@ -229,11 +229,11 @@ def copied(m: Machine, one: Const | Obj, deep: bool, done: dict[Obj, Value]) -> 
             m.heap.put(
                 made, "<items>", Items(tuple(_copied_value(m, item, deep, done, deep) for item in content.items))
             )
-    layout = m.heap.layout_of(one)
+    layout = m.heap.layout_of(alternative)
     for key in layout.keys:
-        m.heap.put(made, key, _copied_value(m, m.heap.get(one, key), deep, done, deep))
+        m.heap.put(made, key, _copied_value(m, m.heap.get(alternative, key), deep, done, deep))
     m.heap.put(made, "<layout>", layout)
-    return done[one]
+    return done[alternative]
 
 
 def _copied_value(m: Machine, value: Value, copies: bool, done: dict[Obj, Value], deep: bool) -> Value:
@@ -439,9 +439,13 @@ def _field(kind: str) -> Function:
 
 
 def _replace(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    def of(one: Const | Obj) -> Value:
-        if isinstance(one, Obj) and one.kind == "instance" and records.fields_of(m, one) is not None:
-            return records.replaced(m, one, arguments, site)
+    def of(alternative: Const | Obj) -> Value:
+        if (
+            isinstance(alternative, Obj)
+            and alternative.kind == "instance"
+            and records.fields_of(m, alternative) is not None
+        ):
+            return records.replaced(m, alternative, arguments, site)
         return m.unseen("dataclasses.replace()", arguments.all())
 
     return items.each(m, _first(arguments), of, lambda: unknown("dataclasses.replace()"))
@@ -477,7 +481,7 @@ def _namedtuple(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value
         return UNKNOWN
     if arguments.keywords.keys() - {"defaults"}:
         return UNKNOWN
-    names = given.replace(",", " ").split() if isinstance(given, str) else [str(one) for one in given]  # type: ignore[attr-defined]
+    names = given.replace(",", " ").split() if isinstance(given, str) else [str(field) for field in given]  # type: ignore[attr-defined]
     defaults = arguments.keywords.get("defaults")
     values = list(items.listed(m, defaults).items or ()) if defaults is not None else []
     return Value((records.named_tuple_class(m, name, names, values),))

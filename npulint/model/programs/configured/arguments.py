@@ -64,8 +64,8 @@ class ArgumentMeaning(Fact, dict=True):
     @attribute
     def value(self) -> str:
         """The value as written, `true` and `false` for those of switches; `unset` for an argument that is not given."""
-        value, known = self._setting.value, written(self._setting.value)
-        return value.strip() if isinstance(value, str) and known not in _SWITCHED else known
+        value, text = self._setting.value, written(self._setting.value)
+        return value.strip() if isinstance(value, str) and text not in _SWITCHED else text
 
     @attribute
     def framework(self) -> str:
@@ -141,7 +141,7 @@ def meanings(settings: Sequence[Setting], versions: Versions) -> Iterator[tuple[
     for setting in settings:
         for rule in given.rules(setting):
             yield given.as_found(rule), setting
-    for framework in dict.fromkeys(name for one in settings for name in with_inherited(one.framework)):
+    for framework in dict.fromkeys(name for setting in settings for name in with_inherited(setting.framework)):
         for rule in rules_about_absence(framework):
             if rule.argument not in given.values and rule.when and given.holds(rule):
                 yield given.as_found(rule), _reason(rule, framework, settings)
@@ -208,7 +208,7 @@ class _Given:
             if given is None:
                 if UNSET not in patterns:
                     return False
-            elif not any(matches(one, patterns) for one in given):
+            elif not any(matches(value, patterns) for value in given):
                 return False
         return all(_is_release(text, self._versions) for text in rule.versions)
 
@@ -226,9 +226,9 @@ def _is_release(condition: str, versions: Versions) -> bool:
 def _reason(rule: ArgumentRule, framework: str, settings: Iterable[Setting]) -> Setting:
     """The setting that makes an argument of the framework necessary that is left out."""
     names = [name for name, _ in rule.when]
-    found = [setting for setting in settings if setting.name in names] or list(settings)
-    found.sort(key=lambda setting: names.index(setting.name) if setting.name in names else 0)
-    return msgspec.structs.replace(found[0], name=rule.argument, framework=framework, value=UNSET)
+    candidates = [setting for setting in settings if setting.name in names] or list(settings)
+    candidates.sort(key=lambda setting: names.index(setting.name) if setting.name in names else 0)
+    return msgspec.structs.replace(candidates[0], name=rule.argument, framework=framework, value=UNSET)
 
 
 __all__ = ["ArgumentMeaning", "TrainingArgument", "Versions", "meanings", "training_arguments"]

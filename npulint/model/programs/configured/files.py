@@ -77,7 +77,7 @@ class _Leaves:
             for number, inner in enumerate(value.items):
                 yield str(number), inner, span
         elif isinstance(value, Table):
-            places = [Span(*one) for one in value.places] or [span] * len(value.values)
+            places = [Span(*position) for position in value.places] or [span] * len(value.values)
             for written, inner, place in zip(value.keys, value.values, places, strict=True):
                 if isinstance(written, Const) and isinstance(written.value, str):
                     yield written.value, inner, place
@@ -101,7 +101,7 @@ class TrainingFiles:
 
     def __init__(self, files: Iterable[FileFacts]) -> None:
         training_files = (training_file(file) for file in files if file.kind == KIND or file.code is not None)
-        self.by_path = {one.path: one for one in training_files if one is not None}
+        self.by_path = {file.path: file for file in training_files if file is not None}
         self._by_name: dict[str, list[str]] = {}
         for path in self.by_path:
             self._by_name.setdefault(posixpath.basename(path), []).append(path)
@@ -152,4 +152,4 @@ def _is_for_another(signature: FileSignature, made: Mapping[str, str]) -> bool:
     training.trainer.Trainer}``."""
     own = _PACKAGES.get(signature.framework)
     named = [made[key] for name in _MAKERS if (key := f"{signature.prefix}{name}") in made]
-    return own is not None and any(one.partition(".")[0] not in own for one in named)
+    return own is not None and any(class_name.partition(".")[0] not in own for class_name in named)

@@ -88,8 +88,8 @@ def _names(code: Code) -> Iterator[str]:
         for import_record in code.imports
     )
     called = [call.callee for call in code.calls]
-    for one in (*called, *(base for block in code.blocks for base in block.bases)):
-        name = _canonical(one, imported)
+    for reference in (*called, *(base for block in code.blocks for base in block.bases)):
+        name = _canonical(reference, imported)
         if name:
             yield name
 
@@ -179,8 +179,8 @@ class TrainingStarts:
             settings += self._of_launcher(fact, launcher)
         module = self._module(record)
         entries = tuple(self._context.options.passed.launches.entries(fact))
-        known = {name for entry in entries for name in frameworks_of(self._context, entry)}
-        if module is not None and entries and module.framework not in known:
+        frameworks = {name for entry in entries for name in frameworks_of(self._context, entry)}
+        if module is not None and entries and module.framework not in frameworks:
             module = None  # a script of the project that only has the name of one of the framework
         if module is not None:
             settings += self._configured(fact, record, module)
@@ -189,10 +189,12 @@ class TrainingStarts:
         starting = (file.framework for file in named if file.start and may_start(self._context, file.framework))
         framework = next(starting, "")
         framework = framework or (module.framework if module else "")
-        for one in self._of_entries(entries) or ((framework,) if framework else ()):
+        for own_framework in self._of_entries(entries) or ((framework,) if framework else ()):
             defaults = dict.fromkeys(name for entry in entries for name in fields_of(self._context, entry))
-            settings += [Setting(one, name, None, fact.path, fact.span, "code", fact.guarded) for name in defaults]
-            settings += self._passed(fact, record, one, fact.guarded)
+            settings += [
+                Setting(own_framework, name, None, fact.path, fact.span, "code", fact.guarded) for name in defaults
+            ]
+            settings += self._passed(fact, record, own_framework, fact.guarded)
         settings = list(self._with_parts(settings, record.folder))
         complete = module is not None and self._complete(fact, record)
         return TrainingStart(fact.path, fact.span, framework, tuple(settings), entries, complete)
@@ -201,8 +203,8 @@ class TrainingStarts:
         """Whether all arguments of a command line are known, those in the configuration that it names too."""
         named = [record.options[name] for name in _CONFIGURATIONS if name in record.options]
         texts = [*named, *(word.text for word in record.words if word.text.endswith(_FILES))]
-        known = all(self._find(text, fact.path, record.folder) is not None for text in texts)
-        return known and not fact.guarded and all(word.text != "*" for word in record.words)
+        are_found = all(self._find(text, fact.path, record.folder) is not None for text in texts)
+        return are_found and not fact.guarded and all(word.text != "*" for word in record.words)
 
     def _module(self, record: StartedScript) -> StartCommand | None:
         """The entry of the table for the started module."""
@@ -276,9 +278,9 @@ class TrainingStarts:
     def _of_entries(self, entries: tuple[str, ...]) -> list[str]:
         """The frameworks that scripts of the project hand their command lines to, those that inherit from others
         alone."""
-        found: dict[str, None] = {}
+        frameworks: dict[str, None] = {}
         for entry in entries:
-            found.update(dict.fromkeys(frameworks_of(self._context, entry)))
-        inherited = {parent for name in found for parent in with_inherited(name)[1:]}
-        replaced = {other for name in found for other in configured_framework(name).replaces}
-        return [name for name in found if name not in inherited | replaced]
+            frameworks.update(dict.fromkeys(frameworks_of(self._context, entry)))
+        inherited = {parent for name in frameworks for parent in with_inherited(name)[1:]}
+        replaced = {other for name in frameworks for other in configured_framework(name).replaces}
+        return [name for name in frameworks if name not in inherited | replaced]

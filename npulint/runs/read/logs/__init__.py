@@ -75,17 +75,17 @@ def read(stream: Readable, path: str, watchers: Sequence[Watcher] = ()) -> list[
     """The facts of a log: `run_source` and `run_log` for the whole, a `run_event` for each message, and those of the
     `watchers`. A log without any trace of an NPU gives only the first two. Raises `OSError` as the stream does; never
     for malformed content."""
-    whole, events = _Whole(), Events()
-    wants = [(frozenset(one.wants), one) for one in watchers]
-    literal = {*literals(), *ALSO, *(want for one, _ in wants for want in one)}
-    levels = [word for one in watchers for word in one.levels]
-    scan = Scan(literal, whole.watch, levels, [word for one in watchers for word in one.always])
+    properties, events = _Whole(), Events()
+    wants = [(frozenset(watcher.wants), watcher) for watcher in watchers]
+    literal = {*literals(), *ALSO, *(want for wanted, _ in wants for want in wanted)}
+    levels = [word for watcher in watchers for word in watcher.levels]
+    scan = Scan(literal, properties.watch, levels, [word for watcher in watchers for word in watcher.always])
     for line in scan.over(stream):
         events.see(line)
         _show(line, wants)
-    npu = whole.npu or whole.plog or events.npu
+    npu = properties.npu or properties.plog or events.npu
     rank = events.rank or rank_by_name(path)
-    facts = _whole_facts(whole, path, scan.lines, npu, rank)
+    facts = _whole_facts(properties, path, scan.lines, npu, rank)
     if npu:
         facts += facts_of(events.found.values(), path, events.tracebacks)
         for _, watcher in wants:
@@ -101,18 +101,18 @@ def _show(line: LogLine, wants: list[tuple[frozenset[bytes], Watcher]]) -> None:
             watcher.see(line.number, text, line.lines)
 
 
-def _whole_facts(whole: _Whole, path: str, lines: int, npu: bool, rank: str) -> list[Fact]:
-    number, module, text = whole.first_error
+def _whole_facts(properties: _Whole, path: str, lines: int, npu: bool, rank: str) -> list[Fact]:
+    number, module, text = properties.first_error
     source = source_fact(path, Seen("log", lines), "" if npu else "no-npu")
     log = LogSummary(
-        "plog" if whole.plog else "console",
+        "plog" if properties.plog else "console",
         path,
         Span.at(number or 1),
         lines=lines,
         rank=rank,
-        debug_lines=whole.levels["debug"],
-        verbose_lines=whole.levels["debug"] + whole.levels["info"],
-        error_lines=whole.levels["error"],
+        debug_lines=properties.levels["debug"],
+        verbose_lines=properties.levels["debug"] + properties.levels["info"],
+        error_lines=properties.levels["error"],
         error_module=module,
         error_text=text,
     )

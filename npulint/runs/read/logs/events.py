@@ -31,16 +31,18 @@ class Message(msgspec.Struct, frozen=True):
 @cache
 def families() -> tuple[tuple[bytes, tuple[Message, ...]], ...]:
     """The messages of codes that begin alike (``E6*``) by that beginning, the longest first."""
-    found = [(one.removesuffix(b"*"), messages) for one, messages in _by_text().items() if one.endswith(b"*")]
-    return tuple(sorted(found, key=lambda one: (-len(one[0]), one[0])))
+    beginnings = [
+        (literal.removesuffix(b"*"), messages) for literal, messages in _by_text().items() if literal.endswith(b"*")
+    ]
+    return tuple(sorted(beginnings, key=lambda family: (-len(family[0]), family[0])))
 
 
-def of_found(found: set[bytes]) -> dict[str, Message]:
+def of_found(hits: set[bytes]) -> dict[str, Message]:
     """The messages by id to test in a line with these literals and codes. A code that no message names itself belongs
     to its family."""
     table = by_literal()
-    messages = {message.pattern.id: message for literal in found for message in table.get(literal, ())}
-    for code in (one for one in found if is_code(one) and one not in table and not one.endswith(_INTERNAL)):
+    messages = {message.pattern.id: message for literal in hits for message in table.get(literal, ())}
+    for code in (hit for hit in hits if is_code(hit) and hit not in table and not hit.endswith(_INTERNAL)):
         for begin, family in families():
             if code.startswith(begin):
                 messages.update((message.pattern.id, message) for message in family)
@@ -56,19 +58,19 @@ def by_literal() -> dict[bytes, tuple[Message, ...]]:
 
 @cache
 def _by_text() -> dict[bytes, tuple[Message, ...]]:
-    found: dict[bytes, list[Message]] = {}
+    messages_of: dict[bytes, list[Message]] = {}
     for pattern in patterns().values():
         if pattern.kind != "series":
             message = Message(pattern, re.compile(pattern.regex.encode()))
             for literal in pattern.literals:
-                found.setdefault(literal.encode(), []).append(message)
-    return {literal: tuple(messages) for literal, messages in found.items()}
+                messages_of.setdefault(literal.encode(), []).append(message)
+    return {literal: tuple(messages) for literal, messages in messages_of.items()}
 
 
 @cache
 def literals() -> tuple[bytes, ...]:
     """The literals of lines to process; CANN codes are always included."""
-    return tuple(one for one in by_literal() if not is_code(one))
+    return tuple(literal for literal in by_literal() if not is_code(literal))
 
 
 def is_code(literal: bytes) -> bool:
@@ -142,27 +144,27 @@ def _without_source(line: bytes) -> bytes:
 def said(line: bytes, after: bytes) -> Said:
     """The cause, the solution and the first trace line after a line with a code; preferably the trace line with the
     requested memory size. Without any of these, the next line counts as trace if it is indented."""
-    found = Said()
+    explanation = Said()
     waiting = first = ""
     for raw in (line, *after.lstrip(b"\r\n").split(b"\n", _LINES)[:_LINES]):
         part = raw if raw is line else _without_source(raw)
         if raw is not line and not part[:1].isspace():
             break
-        if waiting and not found.trace:
-            found.trace = quoted(decoded(part))
+        if waiting and not explanation.trace:
+            explanation.trace = quoted(decoded(part))
             waiting = ""
-        if found.trace and SIZE not in found.trace and SIZE.encode() in part:
-            found.trace = quoted(decoded(part))
+        if explanation.trace and SIZE not in explanation.trace and SIZE.encode() in part:
+            explanation.trace = quoted(decoded(part))
         for name, head in _HEADS:
             _, there, rest = part.partition(head)
             if there and name == "trace":
                 waiting = name
-            elif there and not getattr(found, name):
-                setattr(found, name, quoted(decoded(rest.partition(b"Solution:")[0])))
+            elif there and not getattr(explanation, name):
+                setattr(explanation, name, quoted(decoded(rest.partition(b"Solution:")[0])))
         first = first or (quoted(decoded(part)) if raw is not line else "")
-    if found == Said():
-        found.trace = first
-    return found
+    if explanation == Said():
+        explanation.trace = first
+    return explanation
 
 
 # Maps failed tasks of the kernel compiler to graph nodes.
@@ -267,10 +269,10 @@ class Events:
         if _ESCAPED in line.text:  # a message within JSON or a repr
             line = msgspec.structs.replace(line, text=line.text.replace(_ESCAPED, b"  "))
         seen = _known(line)
-        if any(is_code(one) for one in line.found):
-            codes = {one.code for one in seen}
-            fresh = [one for one in codes_of(line.text) if one not in codes and one.encode() not in self._table]
-            seen += [_Sighting(one, None, one, "", line.text.find(one.encode())) for one in fresh]
+        if any(is_code(hit) for hit in line.found):
+            codes = {sighting.code for sighting in seen}
+            fresh = [code for code in codes_of(line.text) if code not in codes and code.encode() not in self._table]
+            seen += [_Sighting(code, None, code, "", line.text.find(code.encode())) for code in fresh]
         for sighting in seen:
             self._add(line, sighting)
 
@@ -309,8 +311,8 @@ class Events:
         return event
 
     def _name_node(self, line: LogLine, node: str) -> None:
-        failed = [one for one in self.found.values() if one.pattern is not None and one.pattern.kind == "error"]
-        recent = [one for one in failed if one.name != _NODE_FAILED and line.number - one.last <= _SOON]
+        failed = [event for event in self.found.values() if event.pattern is not None and event.pattern.kind == "error"]
+        recent = [event for event in failed if event.name != _NODE_FAILED and line.number - event.last <= _SOON]
         event = self._tasks.of_node(line.text) or (recent[0] if len(recent) == 1 else None)
         if event is not None and node not in event.nodes and len(event.nodes) < _MOST:
             event.nodes.append(node)

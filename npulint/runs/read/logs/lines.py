@@ -158,11 +158,11 @@ class Scan:
             if len(text) > LONGEST:
                 yield from self._windows(data, start, start + len(text), number, _FEW if thin else len(text))
                 continue
-            found = {literal for literal in shape.literals if literal in text}
+            hits = {literal for literal in shape.literals if literal in text}
             if codes:
-                found |= codes
-            if found:
-                yield LogLine(number, _plain(text), found, data, start + len(text), lines)
+                hits |= codes
+            if hits:
+                yield LogLine(number, _plain(text), hits, data, start + len(text), lines)
 
     def _windows(self, data: bytes, start: int, end: int, number: int, most: int) -> Iterator[LogLine]:
         """The parts of a very long line around wanted literals."""
@@ -170,17 +170,17 @@ class Scan:
         at = start
         while (first := ahead.first(at)) < end and most:
             begin, at = _bounds(first, start, end)
-            found = {literal for literal in self._literals if data.find(literal, first, at + len(literal) - 1) >= 0}
-            found.update(codes_in(data[first : at + _CODE - 1]))
-            yield LogLine(number, _plain(data[begin:at]), found, data, at)
+            hits = {literal for literal in self._literals if data.find(literal, first, at + len(literal) - 1) >= 0}
+            hits.update(codes_in(data[first : at + _CODE - 1]))
+            yield LogLine(number, _plain(data[begin:at]), hits, data, at)
             most -= 1
 
 
 def _cut(data: bytes) -> int:
     """The end of the part to process now: after a line, with enough text behind it for explanations."""
     reach = max(len(data) - _AFTER, 0)
-    found = data.rfind(b"\n", 0, reach) + 1 or data.rfind(b"\r", 0, reach) + 1
-    return found or (reach if len(data) > CAP + _AFTER else 0)
+    end = data.rfind(b"\n", 0, reach) + 1 or data.rfind(b"\r", 0, reach) + 1
+    return end or (reach if len(data) > CAP + _AFTER else 0)
 
 
 def _bounds(at: int, start: int, end: int) -> tuple[int, int]:

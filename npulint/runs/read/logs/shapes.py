@@ -34,14 +34,14 @@ class Search:
     begin. Those that begin with a common letter are searched separately by their first bytes, which is faster."""
 
     def __init__(self, literals: Iterable[bytes]) -> None:
-        known = sorted(set(literals))
-        self._search = _rare([one for one in known if one[0] not in _COMMON]).search
-        self._longest = max([_CODED, *map(len, known)])
+        ordered = sorted(set(literals))
+        self._search = _rare([literal for literal in ordered if literal[0] not in _COMMON]).search
+        self._longest = max([_CODED, *map(len, ordered)])
         self._heads: dict[bytes, list[bytes]] = {}
-        for one in known:
-            if one[0] in _COMMON:
-                self._heads.setdefault(one[:_SHARED], []).append(one)
-        self._also = _beginnings(known)
+        for literal in ordered:
+            if literal[0] in _COMMON:
+                self._heads.setdefault(literal[:_SHARED], []).append(literal)
+        self._also = _beginnings(ordered)
 
     @property
     def finders(self) -> list[Callable[[bytes, int, int], int]]:
@@ -63,8 +63,8 @@ class Search:
         match = search(data)
         while match is not None and match.start() < end:
             at, what = match.start(), match[0]
-            for one in also.get(what, (what,)):
-                yield at, one
+            for literal in also.get(what, (what,)):
+                yield at, literal
             match = search(data, at + 1)
 
     def _sought(self, data: bytes, end: int) -> Iterator[Hit]:
@@ -85,9 +85,9 @@ def search_for(literals: tuple[bytes, ...]) -> Search:
 
 def _beginnings(literals: Sequence[bytes]) -> dict[bytes, tuple[bytes, ...]]:
     """For each literal those that it begins with, itself among them, the shortest first."""
-    known, lengths = frozenset(literals), sorted({len(literal) for literal in literals})
+    distinct, lengths = frozenset(literals), sorted({len(literal) for literal in literals})
     return {
-        literal: tuple(literal[:n] for n in lengths if n <= len(literal) and literal[:n] in known)
+        literal: tuple(literal[:n] for n in lengths if n <= len(literal) and literal[:n] in distinct)
         for literal in literals
     }
 
@@ -151,7 +151,8 @@ _LONG = b"\0"  # the common shape of all longer lines
 _NO_NUMBER = lazy_compile(rb"(?i)(?<![a-z])(?:nan|inf)(?![a-z])")
 _LETTERS = b"EWABFHIJKLZ0123456789"
 _CHARACTERS = bytes(
-    0x45 if one in b"EW" else 0x30 if one in b"0123456789" else 0x41 if one in _LETTERS else 0x20 for one in range(256)
+    0x45 if byte in b"EW" else 0x30 if byte in b"0123456789" else 0x41 if byte in _LETTERS else 0x20
+    for byte in range(256)
 )
 _CODES = (b"E00000", b"EA0000", b"EE0000")
 """All CANN codes after normalisation."""
@@ -197,15 +198,15 @@ class Part:
     def coded(self) -> dict[int, set[bytes]]:
         """Possible CANN codes by the offsets of their lines."""
         characters = self._data.translate(_CHARACTERS)
-        found: dict[int, set[bytes]] = {}
+        codes_at: dict[int, set[bytes]] = {}
         for code in _CODES:
             at = characters.find(code)
             while at >= 0:
                 place = bisect_right(self.starts, at) - 1
-                if place not in found:
-                    found[place] = set(codes_in(self.texts[place]))
+                if place not in codes_at:
+                    codes_at[place] = set(codes_in(self.texts[place]))
                 at = characters.find(code, self.starts[place] + len(self.texts[place]))
-        return found
+        return codes_at
 
 
 def codes_in(text: bytes) -> list[bytes]:
@@ -228,22 +229,22 @@ class Shapes:
 
     def wanted(self, part: Part) -> Iterator[tuple[int, Shape, set[bytes]]]:
         """(offset, shape, possible codes) of the lines that may contain a literal or a code, in order."""
-        known = self._known
-        fresh = set(part.shapes).difference(known)
+        shape_of = self._known
+        fresh = set(part.shapes).difference(shape_of)
         if fresh:
             self._learn(fresh)
-        places = [place for place, shape in enumerate(part.shapes) if known[shape] is not None]
+        places = [place for place, shape in enumerate(part.shapes) if shape_of[shape] is not None]
         coded = part.coded()
         if coded:
             places = sorted(coded.keys() | places)
         none: set[bytes] = set()
         for place in places:
-            shape = known[part.shapes[place]]
+            shape = shape_of[part.shapes[place]]
             if shape is None:
-                shape = known[part.shapes[place]] = self._shape(frozenset(), part.shapes[place])
+                shape = shape_of[part.shapes[place]] = self._shape(frozenset(), part.shapes[place])
             yield place, shape, coded.get(place, none)
         if self._size > _KEPT:
-            self._known = {_LONG: known[_LONG]}
+            self._known = {_LONG: shape_of[_LONG]}
             self._size = 0
 
     def _learn(self, fresh: set[bytes]) -> None:
@@ -251,11 +252,11 @@ class Shapes:
         shapes = sorted(fresh)
         joined = b"\n".join(shapes)
         ends = list(accumulate(len(shape) + 1 for shape in shapes))
-        found: dict[int, set[bytes]] = {}
+        literals_at: dict[int, set[bytes]] = {}
         for at, bare in self._search.hits(joined, len(joined)):
-            found.setdefault(bisect_right(ends, at), set()).update(self._bare[bare])
+            literals_at.setdefault(bisect_right(ends, at), set()).update(self._bare[bare])
         for place, shape in enumerate(shapes):
-            self._known[shape] = self._shape(frozenset(found[place]), shape) if place in found else None
+            self._known[shape] = self._shape(frozenset(literals_at[place]), shape) if place in literals_at else None
         self._size += len(joined)
 
     def _shape(self, literals: frozenset[bytes], shape: bytes) -> Shape:

@@ -138,7 +138,7 @@ def facts_of(events: Iterable[Event], path: str, tracebacks: Tracebacks) -> list
 
 def _listed(named: Sequence[str]) -> str:
     """The subjects that fit, and the number of the others."""
-    ends = accumulate(len(one) + 2 for one in named)
+    ends = accumulate(len(name) + 2 for name in named)
     shown = max(sum(end <= _ROOM + 2 for end in ends), _NAMED)
     rest = len(named) - shown
     return ", ".join(named[:shown]).replace("`", "'") + (f" (+{rest})" if rest > 0 else "")
@@ -196,7 +196,7 @@ def across(facts: Iterable[Fact]) -> list[Fact]:
     neither an echo nor an umbrella, echoes are no longer roots. If all ranks waited, the one with the earliest time
     stamp stays; without time stamps all stay. Callers group the logs by run."""
     everything = list(facts)
-    roots = [one for one in everything if isinstance(one, LogMessage) and one.root]
+    roots = [fact for fact in everything if isinstance(fact, LogMessage) and fact.root]
     echoes = [root for root in roots if root.echo]
     if all(root.echo or root.umbrella for root in roots):
         times = [echoe.time for echoe in echoes]

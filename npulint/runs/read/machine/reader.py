@@ -38,11 +38,11 @@ _Problem = Literal["none", "no-interface", "other-address", "no-device", "loopba
 
 def network(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
     """Variables that name what the machine may not have, and ports in use."""
-    environment, found = snapshot.environment or {}, snapshot.network or Network()
+    environment, network = snapshot.environment or {}, snapshot.network or Network()
     problems = {
-        "HCCL_SOCKET_IFNAME": _interface(environment.get("HCCL_SOCKET_IFNAME", ""), found),
-        "HCCL_IF_IP": _address(environment.get("HCCL_IF_IP", ""), found),
-        "MASTER_ADDR": _master(environment, snapshot, found),
+        "HCCL_SOCKET_IFNAME": _interface(environment.get("HCCL_SOCKET_IFNAME", ""), network),
+        "HCCL_IF_IP": _address(environment.get("HCCL_IF_IP", ""), network),
+        "MASTER_ADDR": _master(environment, snapshot, network),
         _VISIBLE: _visible(environment.get(_VISIBLE, ""), snapshot),
     }
     for name, (problem, has, lacking) in problems.items():
@@ -51,7 +51,7 @@ def network(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
     for name, missing in snapshot.missing_paths.items():
         if name != "ASCEND_HOME_PATH":
             yield _variable(name, environment.get(name, ""), "no-folder", NONE, missing[0], places)
-    yield from _ports(environment, found, places)
+    yield from _ports(environment, network, places)
 
 
 def _variable(name: str, value: str, problem: _Problem, has: str, lacking: str, places: Places) -> MachineVariable:
@@ -61,32 +61,32 @@ def _variable(name: str, value: str, problem: _Problem, has: str, lacking: str, 
     )
 
 
-def _interface(value: str, found: Network) -> tuple[_Problem, str, str]:
+def _interface(value: str, network: Network) -> tuple[_Problem, str, str]:
     """HCCL takes prefixes: ``eth``, ``^eth`` (all others), ``=eth0`` (exactly), several with commas."""
-    has = found.interfaces
+    has = network.interfaces
     wanted = [part.strip() for part in value.lstrip("^=").split(",") if part.strip()]
     if has is None or not wanted or value.startswith("^"):
         return "none", "", ""
     exact = value.startswith("=")
-    if any(one == part or (not exact and one.startswith(part)) for part in wanted for one in has):
+    if any(interface == part or (not exact and interface.startswith(part)) for part in wanted for interface in has):
         return "none", "", ""
     return "no-interface", ", ".join(has), value
 
 
-def _address(value: str, found: Network) -> tuple[_Problem, str, str]:
-    if found.addresses is None or not value or value in found.addresses:
+def _address(value: str, network: Network) -> tuple[_Problem, str, str]:
+    if network.addresses is None or not value or value in network.addresses:
         return "none", "", ""
-    return "other-address", ", ".join(found.addresses), value
+    return "other-address", ", ".join(network.addresses), value
 
 
-def _master(environment: dict[str, str], snapshot: Snapshot, found: Network) -> tuple[_Problem, str, str]:
+def _master(environment: dict[str, str], snapshot: Snapshot, network: Network) -> tuple[_Problem, str, str]:
     """The name of the machine itself must not lead to a loopback address when other machines use it."""
     value = environment.get("MASTER_ADDR", "")
     own = snapshot.host.name if snapshot.host else ""
     several = environment.get("NNODES", environment.get("PET_NNODES", "1")) not in ("", "1")
-    loopback = [one for one in found.own_name_at if one.startswith("127.") or one == "::1"]
+    loopback = [address for address in network.own_name_at if address.startswith("127.") or address == "::1"]
     if several and value and value == own and loopback:
-        return "loopback", ", ".join(found.own_name_at), loopback[0]
+        return "loopback", ", ".join(network.own_name_at), loopback[0]
     return "none", "", ""
 
 
@@ -95,19 +95,19 @@ def _visible(value: str, snapshot: Snapshot) -> tuple[_Problem, str, str]:
     if not snapshot.devices or not ids:
         return "none", "", ""
     has = {device.id for device in snapshot.devices}
-    beyond = [one for one in ids if one not in has and one >= len(has)]
+    beyond = [device_id for device_id in ids if device_id not in has and device_id >= len(has)]
     if beyond:
         return "no-device", ", ".join(map(str, sorted(has))), ", ".join(map(str, beyond))
     return "none", "", ""
 
 
-def _ports(environment: dict[str, str], found: Network, places: Places) -> Iterator[Fact]:
-    if found.listening is None:
+def _ports(environment: dict[str, str], network: Network, places: Places) -> Iterator[Fact]:
+    if network.listening is None:
         return
     base = environment.get("HCCL_IF_BASE_PORT", "")
     first = int(base) if base.isdigit() else _FIRST_PORT
     master = environment.get("MASTER_PORT", "")
-    for port in found.listening:
+    for port in network.listening:
         purpose: Literal["hccl", "master"] | None = None
         if first <= port < first + _PORTS:
             purpose = "hccl"
@@ -119,32 +119,32 @@ def _ports(environment: dict[str, str], found: Network, places: Places) -> Itera
 
 def rank_table(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
     """The rank table, with its first problem."""
-    one = snapshot.rank_table
-    if one is not None:
-        problem, detail = _problem(one, snapshot)
-        yield MachineRankTable(one.path, places.path, places.at("rank_table"), problem=problem, detail=detail or NONE)
+    table = snapshot.rank_table
+    if table is not None:
+        problem, detail = _problem(table, snapshot)
+        yield MachineRankTable(table.path, places.path, places.at("rank_table"), problem=problem, detail=detail or NONE)
 
 
 _TableProblem = Literal["none", "missing", "unreadable", "invalid", "ranks", "server", "devices", "unfinished"]
 
 
-def _problem(one: RankTable, snapshot: Snapshot) -> tuple[_TableProblem, str]:
-    if one.problem in ("missing", "unreadable"):
-        return ("missing" if one.problem == "missing" else "unreadable"), one.path
-    if one.status and one.status != "completed":
-        return "unfinished", one.status
-    if one.problem or not one.ranks:
-        return "invalid", one.path
-    if sorted(one.ranks) != list(range(len(one.ranks))):
-        twice = sorted({rank for rank in one.ranks if one.ranks.count(rank) > 1})
-        lacking = sorted(set(range(len(one.ranks))) - set(one.ranks))
+def _problem(table: RankTable, snapshot: Snapshot) -> tuple[_TableProblem, str]:
+    if table.problem in ("missing", "unreadable"):
+        return ("missing" if table.problem == "missing" else "unreadable"), table.path
+    if table.status and table.status != "completed":
+        return "unfinished", table.status
+    if table.problem or not table.ranks:
+        return "invalid", table.path
+    if sorted(table.ranks) != list(range(len(table.ranks))):
+        twice = sorted({rank for rank in table.ranks if table.ranks.count(rank) > 1})
+        lacking = sorted(set(range(len(table.ranks))) - set(table.ranks))
         return "ranks", ", ".join(map(str, twice or lacking))
     addresses = snapshot.network.addresses if snapshot.network else None
     own = {*(addresses or ()), snapshot.host.name if snapshot.host else ""}
-    if addresses and one.servers and not own & set(one.servers):
-        return "server", ", ".join(one.servers)
+    if addresses and table.servers and not own & set(table.servers):
+        return "server", ", ".join(table.servers)
     has = {device.id for device in snapshot.devices or ()}
-    beyond = sorted({device for device in one.devices if device not in has})
+    beyond = sorted({device for device in table.devices if device not in has})
     if has and beyond:
         return "devices", ", ".join(map(str, beyond))
     return "none", ""
@@ -271,7 +271,7 @@ def _devices(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
 
 def _nodes(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
     nodes = snapshot.nodes or ()
-    cards = sum(one.present and one.name[-1].isdigit() for one in nodes)
+    cards = sum(node.present and node.name[-1].isdigit() for node in nodes)
     for node in nodes:
         yield MachineNode(
             node.name,

@@ -48,11 +48,11 @@ def series(inner: str) -> str:
     return match.group() if match else ""
 
 
-def compatible(one: str, of_one: list[str], other: str, of_other: list[str]) -> bool | None:
+def compatible(own: str, of_own: list[str], other: str, of_other: list[str]) -> bool | None:
     """Whether one of two internal versions is in the other's list; None where neither list is known."""
-    if not series(one) or not series(other) or not (of_one or of_other):
+    if not series(own) or not series(other) or not (of_own or of_other):
         return None
-    return series(one) in of_other or series(other) in of_one or series(one) == series(other)
+    return series(own) in of_other or series(other) in of_own or series(own) == series(other)
 
 
 # Where the parts of a snapshot stand.
@@ -76,8 +76,8 @@ class Places:
     def nth(self, part: str, word: str, number: int) -> Span:
         """The line of the member `word` of the entry `number` (from 0) of a list."""
         begin = self.at(part).line
-        found = [line for line in range(begin, len(self._lines)) if f'"{word}":' in self._lines[line]]
-        return Span.at(found[number] + 1) if number < len(found) else self.at(part)
+        lines = [line for line in range(begin, len(self._lines)) if f'"{word}":' in self._lines[line]]
+        return Span.at(lines[number] + 1) if number < len(lines) else self.at(part)
 
 
 NONE = "-"
@@ -121,7 +121,7 @@ def facts(snapshot: Snapshot, places: Places) -> Iterator[Fact]:
         yield _toolkit(package, snapshot, places)
     environment = snapshot.environment
     home = (environment or {}).get("ASCEND_HOME_PATH", "")
-    newest = max(snapshot.toolkits, key=lambda one: ordered(one.version), default=None)
+    newest = max(snapshot.toolkits, key=lambda toolkit: ordered(toolkit.version), default=None)
     variable, folder = _mixed(environment or {}, package)
     yield MachineToolkits(
         "CANN",

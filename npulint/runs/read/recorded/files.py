@@ -54,18 +54,18 @@ class LogLines:
     def see(self, number: int, text: str) -> None:
         """Process a line."""
         low = text[:_LOOKED_AT].lower()
-        found = [(of, *one) for of, names in _NAMES for one in _values(low, names)]
-        if not found and step_of(low) < 0:
+        recorded = [(of, *labelled) for of, names in _NAMES for labelled in _values(low, names)]
+        if not recorded and step_of(low) < 0:
             return
         timing = timing_of(low)
-        if not found and timing is None:
+        if not recorded and timing is None:
             return
         if _EVALUATES.search(low, 0, _HEAD) and "train" not in low:
             return
         step, epoch = self._step(low), _EPOCH.search(low)
         at = None if step is None else float(step)
         place = float(epoch[1]) if epoch and at is None else None
-        for quantity, label, value in found:
+        for quantity, label, value in recorded:
             self._collector.put(quantity, label, value, number, at, place)
         if timing is not None and at is not None:
             self._collector.put("step_time", timing.label, timing.seconds, number, at, place)
@@ -132,7 +132,7 @@ def recorded_values(location: str, path: str) -> list[Recorded]:
 
 def _candidates(folder: str) -> list[str]:
     """The files of a run folder that may record values: of several checkpoints only the last state."""
-    found: list[str] = []
+    locations: list[str] = []
     states: list[tuple[float, str]] = []
     seen = 0
     for place, folders, names in os.walk(folder):
@@ -147,8 +147,8 @@ def _candidates(folder: str) -> list[str]:
             if name == STATE:
                 states.append((_steps_of(location), location))
             elif _may_record(name):
-                found.append(location)
-    return [*(location for _, location in sorted(states)[-1:]), *found][:_FILES]
+                locations.append(location)
+    return [*(location for _, location in sorted(states)[-1:]), *locations][:_FILES]
 
 
 def _steps_of(location: str) -> float:

@@ -78,27 +78,32 @@ class Collector:
     ) -> None:
         """Add a value at a step, else at an epoch, else as the next entry. A series keeps its first axis."""
         key = quantity, label.strip()[:_LABEL]
-        known = self._known.get(key)
-        if known is None:
+        series = self._known.get(key)
+        if series is None:
             if len(self._known) >= _SERIES:
                 return
-            known = _Series("step" if step is not None else "epoch" if epoch is not None else "entry")
-            self._known[key] = known
-        at = {"step": step, "epoch": epoch, "entry": float(len(known.at))}[known.axis]
-        if at is None or not math.isfinite(at) or len(known.at) >= POINTS:
+            series = _Series("step" if step is not None else "epoch" if epoch is not None else "entry")
+            self._known[key] = series
+        at = {"step": step, "epoch": epoch, "entry": float(len(series.at))}[series.axis]
+        if at is None or not math.isfinite(at) or len(series.at) >= POINTS:
             return
-        known.at.append(at)
-        known.values.append(min(max(value, -_LARGEST), _LARGEST) if math.isfinite(value) else value)
-        known.lines.append(line)
+        series.at.append(at)
+        series.values.append(min(max(value, -_LARGEST), _LARGEST) if math.isfinite(value) else value)
+        series.lines.append(line)
 
     def series(self) -> list[Recorded]:
         """The series in the order of their first values."""
         return [
             Recorded(
-                of, label, self._path, self._form, one.axis, *_sorted(zip(one.at, one.values, one.lines, strict=True))
+                of,
+                label,
+                self._path,
+                self._form,
+                series.axis,
+                *_sorted(zip(series.at, series.values, series.lines, strict=True)),
             )
-            for (of, label), one in self._known.items()
-            if one.at
+            for (of, label), series in self._known.items()
+            if series.at
         ]
 
 

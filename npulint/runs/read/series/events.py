@@ -102,13 +102,13 @@ def scalars(stream: BinaryIO) -> Iterator[tuple[int, str, float]]:
     malformed = 0
     for record in _records(stream):
         try:
-            step, found = _event(record) if isinstance(record, bytes) else (0, [])
+            step, event_scalars = _event(record) if isinstance(record, bytes) else (0, [])
         except GraphError:
             malformed += 1
             if malformed >= _MALFORMED:
                 return
             continue
-        yield from ((step, scalar.tag, scalar.value) for scalar in found)
+        yield from ((step, scalar.tag, scalar.value) for scalar in event_scalars)
 
 
 def _records(stream: BinaryIO) -> Iterator[bytes | int]:
@@ -138,7 +138,7 @@ def _facts(file: _File, path: str) -> list[Fact]:
         if scale.is_series:
             facts.append(scale.fact(path, 1, tag[:200], steps))
     for kind in KINDS:
-        courses = [(tag, one) for (of, tag), one in file.courses.items() if of == kind]
+        courses = [(tag, course) for (of, tag), course in file.courses.items() if of == kind]
         for tag, course in without_unused(courses) if kind == "loss" else courses:
             if course.points >= 3 and course.points > course.bad:
                 facts.append(course.fact(kind, path, 1, tag))
@@ -158,7 +158,7 @@ def _skip(stream: BinaryIO, count: int) -> bool:
 def _event(data: bytes) -> tuple[int, list[_Scalar]]:
     """The step of an event and its scalars. Raises `GraphError`."""
     source, tally = Source(None, data), Tally()
-    step, found = 0, []
+    step, event_scalars = 0, []
     for field in fields(source, 0, len(data), tally):
         if field.number == 2 and field.wire == VARINT:
             step = field.value
@@ -167,8 +167,8 @@ def _event(data: bytes) -> tuple[int, list[_Scalar]]:
                 if value.number == 1 and value.wire == LENGTH:
                     scalar = _scalar(source, value, tally)
                     if scalar is not None:
-                        found.append(scalar)
-    return min(step, 1 << 62), found
+                        event_scalars.append(scalar)
+    return min(step, 1 << 62), event_scalars
 
 
 def _scalar(source: Source, place: Field, tally: Tally) -> _Scalar | None:

@@ -162,11 +162,11 @@ class Runs:
 
     def facts(self, path: str) -> list[Fact]:
         """A `run_stall` named graph_runs for each graph."""
-        found = []
+        stalls = []
         for name, runs in self._graphs.items():
-            others = max((one.largest for other, one in self._graphs.items() if other != name), default=0)
-            found.append(self._fact(name, runs, path, others >= _BATCH * runs.largest > 0))
-        return found
+            others = max((other_runs.largest for other, other_runs in self._graphs.items() if other != name), default=0)
+            stalls.append(self._fact(name, runs, path, others >= _BATCH * runs.largest > 0))
+        return stalls
 
     def _fact(self, name: str, runs: _Runs, path: str, small: bool) -> Fact:
         later = runs.times[1:]

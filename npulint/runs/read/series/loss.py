@@ -163,17 +163,19 @@ class Losses:
     def facts(self, path: str) -> list[Fact]:
         """A `run_series` for the loss and the accuracy that are printed most often, and for each loss with a non-finite
         value. Labels are unique within a kind."""
-        found: list[Fact] = []
+        facts: list[Fact] = []
         for kind in KINDS:
-            series = [(label, one) for (of, label), one in self._known.items() if of == kind and one.lines >= _ENOUGH]
+            series = [
+                (label, course) for (of, label), course in self._known.items() if of == kind and course.lines >= _ENOUGH
+            ]
             series = without_unused(series) if kind == "loss" else series
-            most = max((one.points for _, one in series), default=0)
-            main = next((one for _, one in series if one.points == most), None)
+            most = max((course.points for _, course in series), default=0)
+            main = next((course for _, course in series if course.points == most), None)
             for label, course in series:
                 # "loss is nan" in a message is no series unless there are other numbers.
                 if course.points > course.bad and (course is main or course.bad):
-                    found.append(course.fact(kind, path, course.line, label))
-        return found
+                    facts.append(course.fact(kind, path, course.line, label))
+        return facts
 
     def _put(self, kind: Measure, before: str, line: int, value: str, scale: float | None) -> None:
         if is_record(before + kind):

@@ -63,10 +63,10 @@ class Blocks:
 
     def part(self, start: float, stop: float) -> Block:
         """The summary of the values between two fractions (0 to 1) of the series, at least one block."""
-        known = len(self._blocks)
+        count = len(self._blocks)
         united = Block()
-        first = min(int(known * start), max(known - 1, 0))
-        for block in self._blocks[first : max(int(known * stop), first + 1)]:
+        first = min(int(count * start), max(count - 1, 0))
+        for block in self._blocks[first : max(int(count * stop), first + 1)]:
             united.add(block)
         return united
 

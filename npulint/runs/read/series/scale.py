@@ -148,7 +148,7 @@ class Scale:
 
     def fact(self, path: str, line: int, scaler: str, steps: int) -> LossScaleSeries:
         """The `run_series` of the scale; `steps` is the number of steps in the log, 0 if it names none."""
-        known = steps if steps >= self.points or self.form in SPARSE else self.points
+        total = steps if steps >= self.points or self.form in SPARSE else self.points
         still = self.points >= _CERTAIN if self.form not in SPARSE else self.skipped >= _STATIC
         late = max(self.late, self._late_skipped)
         static = True if still or self.skipped >= _STATIC else None
@@ -166,8 +166,8 @@ class Scale:
             drops=self.drops,
             late_drops=self.late,
             late_overflows=late,
-            share=min(share(late, known), 100.0) if known else None,
-            least_share=min(share(_at_least(late), known), 100.0) if known else None,
+            share=min(share(late, total), 100.0) if total else None,
+            least_share=min(share(_at_least(late), total), 100.0) if total else None,
             longest_run=self.longest,
             static=flag(False if self.drops + self.rises > 0 else static),
             limit_reached=self.limited,

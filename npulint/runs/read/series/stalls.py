@@ -102,7 +102,7 @@ def stalls(pace: StepRate, path: str) -> list[Fact]:
 def periods(steps: Sequence[int], slow: Sequence[int]) -> list[Period]:
     """The periods of the slow steps, the one that explains most first; `slow` are indices in `steps`. Steps explained
     by one period are not used for the next."""
-    found: list[Period] = []
+    periods: list[Period] = []
     rest = list(slow)
     for _ in range(_ROUNDS):
         if len(rest) < _EVENTS:
@@ -110,10 +110,10 @@ def periods(steps: Sequence[int], slow: Sequence[int]) -> list[Period]:
         period = _period(steps, rest, slow)
         if period is None:
             break
-        found.append(period)
+        periods.append(period)
         explained = set(period.events)
         rest = [index for index in rest if index not in explained]
-    return found
+    return periods
 
 
 def _period(steps: Sequence[int], rest: list[int], slow: Sequence[int]) -> Period | None:
@@ -145,11 +145,11 @@ def _times(pace: StepRate) -> Times:
 def _steps_between(near: list[int]) -> list[int]:
     """The steps of lines without step number: the last named ones, if there is a new one for each line (an Estimator
     prints its rate, then the step); else each line is one step. The first line may precede any step."""
-    whole = list(near)
-    if len(whole) > 2 and whole[0] < 0:
-        whole[0] = 2 * whole[1] - whole[2]
-    rising = all(before < after for before, after in pairwise(whole))
-    return whole if rising else list(range(len(near)))
+    steps = list(near)
+    if len(steps) > 2 and steps[0] < 0:
+        steps[0] = 2 * steps[1] - steps[2]
+    rising = all(before < after for before, after in pairwise(steps))
+    return steps if rising else list(range(len(near)))
 
 
 def _is_clock(seconds: list[float]) -> bool:

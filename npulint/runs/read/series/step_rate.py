@@ -69,11 +69,11 @@ class StepRate:
         self.near = array("q")
         self.latest: deque[float] = deque(maxlen=LATEST)
 
-    def put(self, line: int, step: int, timing: Timing, whole: bool, near: int = -1) -> None:
-        """Add the next time. `whole`: no line before it was skipped. `near`: the last named step."""
+    def put(self, line: int, step: int, timing: Timing, gapless: bool, near: int = -1) -> None:
+        """Add the next time. `gapless`: no line before it was skipped. `near`: the last named step."""
         self.count += 1
         self.clock = self.clock or timing.clock
-        if whole and len(self.seconds) < POINTS:
+        if gapless and len(self.seconds) < POINTS:
             self.seconds.append(timing.seconds)
             self.lines.append(line)
             self.steps.append(step)
@@ -88,7 +88,7 @@ class StepRates:
     def __init__(self) -> None:
         self.known: dict[tuple[str, str, bool], StepRate] = {}
 
-    def see(self, line: int, low: str, step: int, whole: bool, near: int = -1) -> None:
+    def see(self, line: int, low: str, step: int, gapless: bool, near: int = -1) -> None:
         """Process a lower-case line that names a `step`, or follows one that named the step `near`."""
         timing = timing_of(low)
         if timing is None:
@@ -102,7 +102,7 @@ class StepRates:
             if len(self.known) >= SERIES:
                 return
             step_rate = self.known[key] = StepRate(timing.label, timing.rate)
-        step_rate.put(line, step, timing, whole, near)
+        step_rate.put(line, step, timing, gapless, near)
 
 
 def timing_of(low: str) -> Timing | None:

@@ -48,8 +48,8 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         )
     table = _Table(cells)
     width, put = len(cells), table.put
-    for line, found in _records(lines, delimiter_of(first), seen):
-        if len(found) < width or not put(line, found):
+    for line, record in _records(lines, delimiter_of(first), seen):
+        if len(record) < width or not put(line, record):
             seen.reject(line)
         else:
             seen.rows += 1
@@ -100,22 +100,24 @@ class _Table:
             value = numbers.get(place, 0.0)
             if _SMALL < value < math.inf:
                 seconds = 1 / value if pace.rate else value * unit
-                pace.put(line, int(step), Timing(pace.label, seconds, pace.rate, clock=False, begin=0), whole=True)
+                pace.put(line, int(step), Timing(pace.label, seconds, pace.rate, clock=False, begin=0), gapless=True)
         return True
 
     def facts(self, path: str, rows: int) -> list[Fact]:
-        found: list[Fact] = []
+        facts: list[Fact] = []
         for place, scale in self._scales.items():
             if scale.points >= _ENOUGH:
-                found.append(scale.fact(path, scale.line, self._names[place][:200], rows))
+                facts.append(scale.fact(path, scale.line, self._names[place][:200], rows))
         for kind in KINDS:
-            courses = [(self._names[place], one) for place, one in self._courses.items() if self._kinds[place] == kind]
+            courses = [
+                (self._names[place], course) for place, course in self._courses.items() if self._kinds[place] == kind
+            ]
             for name, course in without_unused(courses) if kind == "loss" else courses:
                 if course.points >= _ENOUGH and course.points > course.bad:
-                    found.append(course.fact(kind, path, course.line, name))
+                    facts.append(course.fact(kind, path, course.line, name))
         for pace, _ in self._paces.values():
-            found += stalls(pace, path)
-        return found
+            facts += stalls(pace, path)
+        return facts
 
     def _put_scales(self, line: int, numbers: dict[int, float], cells: list[str]) -> float | None:
         current = None

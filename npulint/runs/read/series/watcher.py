@@ -133,12 +133,12 @@ class _Series:
             return []
         slow = [index for index, value in enumerate(times) if value - self.unit > SLOW * usual]
         for steps in (list(self.steps), list(self.totals)):
-            found = periods(steps, slow)
-            if found:
+            stall_periods = periods(steps, slow)
+            if stall_periods:
                 pace = StepRate("", rate=False)
                 pace.count = self.count
-                whole = Times(times, list(self.lines), steps)
-                return [periodic(pace, whole, usual, period, path) for period in found]
+                timeline = Times(times, list(self.lines), steps)
+                return [periodic(pace, timeline, usual, period, path) for period in stall_periods]
         return []
 
 
@@ -176,8 +176,8 @@ class StampedSteps:
 
     def facts(self, path: str) -> list[Fact]:
         """The `run_stall` facts named periodic of the longest series that has some."""
-        series = sorted(self._known.values(), key=lambda one: -one.count)
-        return next((found for sery in series if (found := sery.stalls(path))), [])
+        series = sorted(self._known.values(), key=lambda sery: -sery.count)
+        return next((stall_facts for sery in series if (stall_facts := sery.stalls(path))), [])
 
 
 # Finds loss scale messages in the formats of frameworks and scripts.
@@ -298,10 +298,10 @@ class Scales:
         value = _number(text)
         if scale is None or not math.isfinite(value):
             return
-        known = scale.points
+        points = scale.points
         scale.value(line, value, step_lines, before)
         self.current = value
-        if skipped and scale.points > known:
+        if skipped and scale.points > points:
             scale.skip(line, skipped)
 
     def _skip(self, form: str, scaler: str, line: int) -> None:
@@ -368,27 +368,27 @@ class SeriesWatcher:
         scaled = "cale" in low or "verflow" in low
         due = self._lines % _THINNED + lines >= _THINNED
         self._lines += lines
-        whole = self._lines <= _FULL
-        if not (whole or scaled or due or _no_number(low)):
+        gapless = self._lines <= _FULL
+        if not (gapless or scaled or due or _no_number(low)):
             return
         step = self._clock.see(low)
         if scaled:
             self._scales.see(line_number, low, self._clock.lines)
         self._losses.see(line_number, low, self._scales.current)
-        self._paces.see(line_number, low, step, whole, self._clock.last)
-        if whole and lines == 1:
+        self._paces.see(line_number, low, step, gapless, self._clock.last)
+        if gapless and lines == 1:
             self._stamped.see(line_number, low, step)
 
     def facts(self, path: str) -> list[Fact]:
         """The facts, in the order scale, loss, times, graphs."""
-        found = self._scales.facts(path, self._clock.total)
-        found += self._losses.facts(path)
+        facts = self._scales.facts(path, self._clock.total)
+        facts += self._losses.facts(path)
         for pace in self._paces.known.values():
-            found += stalls(pace, path)
-        if not any(isinstance(fact, PeriodicStall) for fact in found):
-            found += self._stamped.facts(path)
-        found += self._compiles.facts(path, self._clock.lines)
-        return found + self._runs.facts(path)
+            facts += stalls(pace, path)
+        if not any(isinstance(fact, PeriodicStall) for fact in facts):
+            facts += self._stamped.facts(path)
+        facts += self._compiles.facts(path, self._clock.lines)
+        return facts + self._runs.facts(path)
 
 
 def _no_number(low: str) -> bool:

@@ -14,14 +14,14 @@ def _checked(reduction):
 def _same(kind, tensor):
     record.count("operators", kind)
     if isinstance(tensor, (list, tuple)):
-        return [tf.identity(one) for one in tensor]
+        return [tf.identity(member) for member in tensor]
     return tf.identity(tensor)
 
 
 def allreduce(tensor, reduction, fusion=1, fusion_id=-1, group=_GROUP):
     _checked(reduction)
-    found = _same("allreduce", tensor)
-    return found[0] if isinstance(found, list) else found
+    reduced = _same("allreduce", tensor)
+    return reduced[0] if isinstance(reduced, list) else reduced
 
 
 def allgather(tensor, rank_size, group=_GROUP, fusion=0, fusion_id=-1):

@@ -15,13 +15,17 @@ _OF_TENSORFLOW = (
 
 def _uses(owner):
     """The arguments of a class by name, those with a known position first."""
-    found = {}
+    uses = {}
     for name, option in options.RUN_CONFIG.items():
         before, _, last = name.rpartition(".")
         use = option["uses"]["run_config"]
         if before == owner and (options.ABSENT or not use.get("until")):
-            found[last] = use
-    return dict(sorted(found.items(), key=lambda one: (one[1].get("position", -1) < 0, one[1].get("position", -1))))
+            uses[last] = use
+    return dict(
+        sorted(
+            uses.items(), key=lambda named_use: (named_use[1].get("position", -1) < 0, named_use[1].get("position", -1))
+        )
+    )
 
 
 def _checked(owner, args, kwargs):
@@ -109,7 +113,7 @@ class NPURunConfig(run_config_lib.RunConfig):
 
     def session_options(self):
         """Its options as session keys."""
-        found = {}
+        values = {}
         for name, value in self._npu.items():
-            found.update(value.given if isinstance(value, _Config) else {name: value})
-        return {key: value for key, value in found.items() if key in options.SESSION_KEYS and value is not None}
+            values.update(value.given if isinstance(value, _Config) else {name: value})
+        return {key: value for key, value in values.items() if key in options.SESSION_KEYS and value is not None}

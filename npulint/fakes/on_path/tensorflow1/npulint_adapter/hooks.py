@@ -54,9 +54,9 @@ class SetIterationsVarHook(session_run_hook.SessionRunHook):
 def broadcast_global_variables(root_rank):
     """An operation that gives the ranks the trainable variables of one of them."""
     made = []
-    for one in tf.trainable_variables():
-        values = collectives.broadcast([one], root_rank)
-        made.append(tf.assign(one, values[0]))
+    for variable in tf.trainable_variables():
+        values = collectives.broadcast([variable], root_rank)
+        made.append(tf.assign(variable, values[0]))
     return tf.group(made)
 
 
@@ -92,7 +92,7 @@ class TellMeStepOrLossHook(session_run_hook.SessionRunHook):
     def __init__(self, step=None, total_step=None, loss=None, final_loss=None):
         if step is None and loss is None:
             raise ValueError("One of step or loss must be specified")
-        self._fetches = {name: one for name, one in (("STEP_NOW", step), ("LOSS_NOW", loss)) if one is not None}
+        self._fetches = {name: fetch for name, fetch in (("STEP_NOW", step), ("LOSS_NOW", loss)) if fetch is not None}
 
     def before_run(self, run_context):
         return tf.train.SessionRunArgs(fetches=self._fetches)

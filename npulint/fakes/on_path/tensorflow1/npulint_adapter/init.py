@@ -62,24 +62,24 @@ def npu_callbacks_append(callbacks_list=()):
 
 def npu_optimizer_options(optimizer_options=None):
     """Options without XLA."""
-    known = isinstance(optimizer_options, config_pb2.OptimizerOptions)
-    found = optimizer_options if known else config_pb2.OptimizerOptions()
-    found.global_jit_level = config_pb2.OptimizerOptions.OFF
-    return found
+    is_options = isinstance(optimizer_options, config_pb2.OptimizerOptions)
+    options = optimizer_options if is_options else config_pb2.OptimizerOptions()
+    options.global_jit_level = config_pb2.OptimizerOptions.OFF
+    return options
 
 
 def npu_graph_options(graph_options=None):
     """Options without XLA."""
-    found = graph_options if isinstance(graph_options, config_pb2.GraphOptions) else config_pb2.GraphOptions()
-    npu_optimizer_options(found.optimizer_options)
-    return found
+    options = graph_options if isinstance(graph_options, config_pb2.GraphOptions) else config_pb2.GraphOptions()
+    npu_optimizer_options(options.optimizer_options)
+    return options
 
 
 def npu_run_config_init(run_config=None):
     """The configuration with a session on the NPU."""
-    found = run_config if isinstance(run_config, tf.estimator.RunConfig) else tf.estimator.RunConfig()
-    vars(found)["_session_config"] = npu_config_proto(found.session_config)
-    return found
+    config = run_config if isinstance(run_config, tf.estimator.RunConfig) else tf.estimator.RunConfig()
+    vars(config)["_session_config"] = npu_config_proto(config.session_config)
+    return config
 
 
 def set_keras_session_npu_config(config=None):

@@ -93,7 +93,7 @@ class Adapter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def install(self):
         """Make the modules importable."""
-        if not any(isinstance(one, Adapter) and one._root == self._root for one in sys.meta_path):
+        if not any(isinstance(finder, Adapter) and finder._root == self._root for finder in sys.meta_path):
             sys.meta_path.append(self)
 
     def find_spec(self, fullname, path=None, target=None):
@@ -101,9 +101,11 @@ class Adapter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if not fullname.startswith(self._root + "."):
             return None
         listed = self._spelled(fullname)
-        if not any((one in self._modules or one in self._packages) and _current(one) for one in listed):
+        if not any(
+            (spelling in self._modules or spelling in self._packages) and _current(spelling) for spelling in listed
+        ):
             return None
-        is_package = any(one in self._packages for one in [fullname, *listed])
+        is_package = any(spelling in self._packages for spelling in [fullname, *listed])
         return importlib.util.spec_from_loader(fullname, self, is_package=is_package)
 
     def create_module(self, spec):
@@ -130,9 +132,9 @@ class Adapter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             if module.startswith(self._root) and module.rpartition(".")[2] == name and module != self._root:
                 return importlib.import_module(module)
         for part in sorted(set(self._done_by.values()) - {"init"}):
-            found = self._done(part)
-            if hasattr(found, name):
-                return getattr(found, name)
+            namespace = self._done(part)
+            if hasattr(namespace, name):
+                return getattr(namespace, name)
         return None
 
 

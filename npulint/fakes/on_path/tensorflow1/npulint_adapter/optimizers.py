@@ -25,7 +25,7 @@ def allreduce(tensor, average=True):
 def npu_allreduce(values, reduction="mean", fusion=1, fusion_id=-1, group="hccl_world_group"):
     """Tensors averaged over all ranks."""
     if isinstance(values, (list, tuple)):
-        return [npu_allreduce(one, reduction) for one in values]
+        return [npu_allreduce(tensor, reduction) for tensor in values]
     return allreduce(values, reduction == "mean")
 
 
@@ -33,7 +33,7 @@ def _averaged(gradients):
     """Pairs of gradients and variables with the gradients averaged."""
     if _ranks() <= 1:
         return gradients
-    return [(allreduce(one) if one is not None else None, variable) for one, variable in gradients]
+    return [(allreduce(gradient) if gradient is not None else None, variable) for gradient, variable in gradients]
 
 
 def _noted(made, opt, **more):
@@ -139,8 +139,12 @@ def npu_distributed_optimizer_wrapper(optimizer):
 
         def replaced(*args, **kwargs):
             recorded["computed"] += 1
-            found = original(*args, **kwargs)
-            return _averaged(found) if pairs else [one for one, _ in _averaged([(one, None) for one in found])]
+            gradients = original(*args, **kwargs)
+            return (
+                _averaged(gradients)
+                if pairs
+                else [gradient for gradient, _ in _averaged([(gradient, None) for gradient in gradients])]
+            )
 
         if original is not None:
             setattr(optimizer, name, replaced)

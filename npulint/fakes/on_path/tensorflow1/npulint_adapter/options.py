@@ -28,8 +28,8 @@ def _absent():
 def by_name(mechanism):
     """The options that can be set in one way, by the name they have there."""
     absent = ABSENT["options"].get(mechanism, ()) if ABSENT else ()
-    found = {one["uses"][mechanism]["name"]: one for one in OPTIONS if mechanism in one["uses"]}
-    return {name: one for name, one in found.items() if name not in absent}
+    named = {option["uses"][mechanism]["name"]: option for option in OPTIONS if mechanism in option["uses"]}
+    return {name: option for name, option in named.items() if name not in absent}
 
 
 ABSENT = _absent()
@@ -42,7 +42,7 @@ GONE = ("removed", "dead")
 def session_values(entry):
     """The parameters of a NpuOptimizer entry by key. Raises `ValueError` for a value that the adapter refuses, and for
     what it ignores: a key that it does not know, and a member of another type."""
-    found = {}
+    values = {}
     for key, value in entry.parameter_map.items():
         option = SESSION_KEYS.get(key)
         if option is None or option["status"] == "removed":
@@ -56,8 +56,8 @@ def session_values(entry):
         plain = getattr(value, field)
         plain = plain.decode("utf-8", "replace") if isinstance(plain, bytes) else plain
         check(key, plain, option["uses"]["session_key"])
-        found[key] = plain
-    return found
+        values[key] = plain
+    return values
 
 
 def _ignored(text):
@@ -72,7 +72,7 @@ def check(name, value, use):
     if value is None or str(value) == use.get("default"):
         return
     values = use.get("values")
-    if values and value not in values and str(value) not in [str(one) for one in values]:
+    if values and value not in values and str(value) not in [str(allowed) for allowed in values]:
         raise ValueError(f"{name} should be one of {values}, not {value!r}")
     pattern = use.get("pattern")
     if pattern and isinstance(value, str) and re.fullmatch(pattern, value) is None:

@@ -48,4 +48,4 @@ class DynamicRNN(base_layer.Layer):
             shown = tf.tanh(c)
             h = o * shown
             results.append((h, h, c, i, j, f, o, shown))
-        return [tf.stack(one) for one in zip(*results)]
+        return [tf.stack(states) for states in zip(*results)]

@@ -24,8 +24,8 @@ _original_run = session.BaseSession.run
 
 def entries(config):
     """The entries of the adapter in a configuration."""
-    found = config.graph_options.rewrite_options.custom_optimizers if config is not None else ()
-    return [one for one in found if one.name == NAME]
+    optimizers = config.graph_options.rewrite_options.custom_optimizers if config is not None else ()
+    return [optimizer for optimizer in optimizers if optimizer.name == NAME]
 
 
 def migrated(config):
@@ -63,13 +63,13 @@ def repeat(graph, times):
 
 def _described(config):
     rewrite = config.graph_options.rewrite_options
-    found = entries(config)
+    own_entries = entries(config)
     parameters = {}
-    for one in found:
-        parameters.update(options.session_values(one))
+    for entry in own_entries:
+        parameters.update(options.session_values(entry))
     return {
-        "npu": bool(found),
-        "npu_optimizers": len(found),
+        "npu": bool(own_entries),
+        "npu_optimizers": len(own_entries),
         "parameters": parameters,
         "remapping": _SWITCHES.Name(rewrite.remapping),
         "memory_optimization": RewriterConfig.MemOptType.Name(rewrite.memory_optimization),
@@ -88,7 +88,9 @@ def _init(self, target="", graph=None, config=None):
     if described["npu"]:
         stock = config_pb2.ConfigProto()
         stock.CopyFrom(config)
-        kept = [one for one in stock.graph_options.rewrite_options.custom_optimizers if one.name != NAME]
+        kept = [
+            optimizer for optimizer in stock.graph_options.rewrite_options.custom_optimizers if optimizer.name != NAME
+        ]
         del stock.graph_options.rewrite_options.custom_optimizers[:]
         stock.graph_options.rewrite_options.custom_optimizers.extend(kept)
         del stock.graph_options.rewrite_options.optimizers[:]
@@ -116,8 +118,8 @@ def _looped(graph, fetches):
         flat = tf.nest.flatten(fetches)
     except (TypeError, ValueError):
         return None
-    for one in flat:
-        operation = one if isinstance(one, tf.Operation) else getattr(one, "op", None)
+    for fetched in flat:
+        operation = fetched if isinstance(fetched, tf.Operation) else getattr(fetched, "op", None)
         if operation is not None and operation.name.rpartition("/")[2].startswith(_LOOP):
             return operation
     return None

@@ -66,9 +66,9 @@ def check_aoe_mode(aoe_mode):
 def create_or_get_var(var_name):
     """The variable of the loop on the device."""
     name = f"{_SCOPE}_{var_name}"
-    found = ops.get_default_graph().get_collection(name)
-    if found:
-        return found[0]
+    existing = ops.get_default_graph().get_collection(name)
+    if existing:
+        return existing[0]
     step = training_util.get_global_step()
     beside = ops.colocate_with(step, ignore_existing=step is None)
     with beside, variable_scope.variable_scope(_SCOPE, reuse=variable_scope.AUTO_REUSE):
@@ -157,8 +157,8 @@ def set_graph_exec_config(
         "_graph_dynamic_graph_execute_mode": attr_value_pb2.AttrValue(s=compat.as_bytes(dynamic_graph_execute_mode)),
         "_is_train_graph": attr_value_pb2.AttrValue(b=is_train_graph),
     }
-    for one in fetch if isinstance(fetch, (list, tuple)) else [fetch]:
-        _mark(one, attributes)
+    for fetched in fetch if isinstance(fetch, (list, tuple)) else [fetch]:
+        _mark(fetched, attributes)
     return fetch
 
 
@@ -171,10 +171,10 @@ def keep_tensors_dtypes(graph, input_tensors):
         _mark(graph.get_tensor_by_name(name), {"_keep_dtype": attr_value_pb2.AttrValue(i=1)})
 
 
-def _mark(one, attributes):
-    one = ops.get_default_graph().get_tensor_by_name(one) if isinstance(one, str) else one
-    if not isinstance(one, (ops.Operation, ops.Tensor)):
+def _mark(fetched, attributes):
+    fetched = ops.get_default_graph().get_tensor_by_name(fetched) if isinstance(fetched, str) else fetched
+    if not isinstance(fetched, (ops.Operation, ops.Tensor)):
         raise ValueError("fetch is invalid, should be op, tensor, list, tuple or tensor name.")
-    operation = one if isinstance(one, ops.Operation) else one.op
+    operation = fetched if isinstance(fetched, ops.Operation) else fetched.op
     for name, value in attributes.items():
         operation._set_attr(name, value)

@@ -10,8 +10,8 @@ class SessionConfigBuilder:
     """Makes the configuration of a session on the NPU."""
 
     def __init__(self, config=None):
-        known = isinstance(config, tf.compat.v1.ConfigProto)
-        self._session_config = config if known else tf.compat.v1.ConfigProto(allow_soft_placement=True)
+        is_config = isinstance(config, tf.compat.v1.ConfigProto)
+        self._session_config = config if is_config else tf.compat.v1.ConfigProto(allow_soft_placement=True)
         rewrite = self._session_config.graph_options.rewrite_options
         rewrite.remapping = RewriterConfig.OFF
         self._npu_config = rewrite.custom_optimizers.add()

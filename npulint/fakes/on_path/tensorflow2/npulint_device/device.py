@@ -46,8 +46,8 @@ class NpuDeviceHandle:
             tf.function = npu_compat_function
             for module in ("polymorphic_function.polymorphic_function", "def_function"):
                 with contextlib.suppress(ImportError):
-                    found = importlib.import_module("tensorflow.python.eager." + module)
-                    found.function = npu_compat_function
+                    imported = importlib.import_module("tensorflow.python.eager." + module)
+                    imported.function = npu_compat_function
             framework_ops.device = lambda *args, **kwargs: contextlib.nullcontext()
         _default[:] = [self]
         record.count("scopes", "as_default")

@@ -23,8 +23,8 @@ def all_reduce(values, reduction="mean", fusion=1, fusion_id=-1, group="hccl_wor
     if reduction not in _REDUCTIONS:
         raise ValueError(f"reduction should be one of {', '.join(_REDUCTIONS)}, not {reduction!r}")
     many = isinstance(values, (list, tuple))
-    found = [None if one is None else tf.identity(one) for one in (values if many else [values])]
-    return found if many else found[0]
+    reduced = [None if tensor is None else tf.identity(tensor) for tensor in (values if many else [values])]
+    return reduced if many else reduced[0]
 
 
 def broadcast(values, root_rank=0, fusion=2, fusion_id=0, group="hccl_world_group"):

@@ -75,11 +75,11 @@ class NpuBaseConfig:
             raise ValueError(f"{type(self).__name__} has no option {key}, all options {fixed}")
         if opened:
             record.remark("option_late", key)
-        known = vars(self)[key]
-        if isinstance(known, OptionValue):
+        option = vars(self)[key]
+        if isinstance(option, OptionValue):
             use = _uses(self._group)[key]["uses"]["npu_options"]
             try:
-                known.value = value
+                option.value = value
                 if not use.get("listed"):
                     options.check(key, value, use)
             except (TypeError, ValueError) as error:
@@ -89,38 +89,38 @@ class NpuBaseConfig:
 
     def as_dict(self):
         """The options that have values."""
-        found = {}
+        values = {}
         for key in vars(self)["_fixed_attrs"]:
-            known = vars(self)[key]
-            if isinstance(known, NpuBaseConfig):
-                found.update(known.as_dict())
-            elif known.value is not None:
-                found[key] = known.value
-        return found
+            option = vars(self)[key]
+            if isinstance(option, NpuBaseConfig):
+                values.update(option.as_dict())
+            elif option.value is not None:
+                values[key] = option.value
+        return values
 
 
 def _uses(group):
     """The options of a group by their last name."""
-    found = {}
+    named = {}
     for name, option in options.by_name("npu_options").items():
         before, _, last = name.rpartition(".")
         if before == group:
-            found[last] = option
-    return found
+            named[last] = option
+    return named
 
 
 def _members(group):
     """The options and the groups of a group."""
-    found = {}
+    members = {}
     for last, option in _uses(group).items():
         use = option["uses"]["npu_options"]
         made = DeprecatedValue(_values(use)) if option["status"] == "deprecated" else None
-        found[last] = made or OptionValue(_typed(use), _values(use))
+        members[last] = made or OptionValue(_typed(use), _values(use))
     for name, made in CLASSES.items():
         before, _, last = name.rpartition(".")
-        if last and before == group and any(one.startswith(name + ".") for one in options.by_name("npu_options")):
-            found[last] = made()
-    return found
+        if last and before == group and any(dotted.startswith(name + ".") for dotted in options.by_name("npu_options")):
+            members[last] = made()
+    return members
 
 
 def _values(use):

@@ -57,10 +57,10 @@ class _Device(Adapter):
 
     def find_spec(self, fullname, path=None, target=None):
         """The module, if the release has it."""
-        found = super().find_spec(fullname, path, target)
-        if found is not None and fullname == _COPY:
+        spec = super().find_spec(fullname, path, target)
+        if spec is not None and fullname == _COPY:
             bridge.install()  # what its modules import of each other
-        return found
+        return spec
 
 
 adapter = _Device()

@@ -40,16 +40,16 @@ class _Digests:
         original = session.BaseSession._do_run
 
         def run(running, handle, target_list, fetch_list, *rest):
-            found = original(running, handle, target_list, fetch_list, *rest)
-            names = tuple(one.name for one in (*target_list, *fetch_list))
+            fetched = original(running, handle, target_list, fetch_list, *rest)
+            names = tuple(target.name for target in (*target_list, *fetch_list))
             if not self._reading and self._trains(running.graph, names):
                 self._reading = True
                 try:
-                    self._told(running, found)
+                    self._told(running, fetched)
                 finally:
                     self._reading = False
                 self._after(self._steps)
-            return found
+            return fetched
 
         session.BaseSession._do_run = run
 
@@ -61,24 +61,24 @@ class _Digests:
 
     def _told(self, running, fetched):
         self._steps += 1
-        held = [_read(one) for one in running.graph.get_collection(_TRAINABLE)]
-        values = running.run([one for one in held if one is not None])
-        found = hashlib.sha256(b"".join(one.tobytes() for one in values)).hexdigest()[:16]
-        total = float(sum(one.astype("float64").sum() for one in values))
-        line = f"npulint-digest {self._steps} {found} {total!r} {time.time():.3f} {_loss_in(fetched)!r}"
+        held = [_read(variable) for variable in running.graph.get_collection(_TRAINABLE)]
+        values = running.run([tensor for tensor in held if tensor is not None])
+        digest = hashlib.sha256(b"".join(value.tobytes() for value in values)).hexdigest()[:16]
+        total = float(sum(value.astype("float64").sum() for value in values))
+        line = f"npulint-digest {self._steps} {digest} {total!r} {time.time():.3f} {_loss_in(fetched)!r}"
         print(line, file=sys.__stderr__, flush=True)
 
 
 def _read(variable):
     """The tensor that reads a variable, of either kind."""
-    found = getattr(variable, "_snapshot", None)
-    return getattr(variable, "_graph_element", None) if found is None else found
+    snapshot = getattr(variable, "_snapshot", None)
+    return getattr(variable, "_graph_element", None) if snapshot is None else snapshot
 
 
 def _loss_in(fetched):
     """The first number with a fraction among the results of a run; not a number if there is none."""
-    numbers = (one for one in fetched if isinstance(one, numpy.floating))
-    return next((float(one) for one in numbers), math.nan)
+    numbers = (number for number in fetched if isinstance(number, numpy.floating))
+    return next((float(number) for number in numbers), math.nan)
 
 
 def _seeded(seed):

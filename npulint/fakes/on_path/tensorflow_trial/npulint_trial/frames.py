@@ -32,31 +32,31 @@ def own_frames(stack):
 
 def in_adapter(stack):
     """Whether the innermost user's frame of a stack called a function of the fake adapter."""
-    found = False
+    inside = False
     for path, _, _ in stack:
-        found = (found and not is_own(path)) or path.startswith(ADAPTERS)
-    return found
+        inside = (inside and not is_own(path)) or path.startswith(ADAPTERS)
+    return inside
 
 
 def of_traceback(error):
     """All frames of an exception, outermost first."""
-    found = []
+    frames = []
     inner = error.__traceback__
     while inner is not None:
         code = inner.tb_frame.f_code
-        found.append((code.co_filename, inner.tb_lineno, code.co_name))
+        frames.append((code.co_filename, inner.tb_lineno, code.co_name))
         inner = inner.tb_next
-    return found
+    return frames
 
 
 def caller():
     """The user's frames of the running code, outermost first."""
-    found = []
+    frames = []
     for frame, line in traceback.walk_stack(None):
         code = frame.f_code
         if is_own(code.co_filename):
-            found.append([os.path.abspath(code.co_filename), line, code.co_name])
-    return found[::-1]
+            frames.append([os.path.abspath(code.co_filename), line, code.co_name])
+    return frames[::-1]
 
 
 def of_operation(operation):
@@ -66,11 +66,11 @@ def of_operation(operation):
         entries = getattr(operation, "_traceback", None) or operation.traceback or ()
     except (AttributeError, KeyError, IndexError):
         return []
-    found = []
+    stack = []
     for entry in entries:
         if hasattr(entry, "filename"):
             path, line, function = entry.filename, entry.lineno, entry.name
         else:
             path, line, function = entry[:3]
-        found.append((str(path), int(line or 0), str(function)))
-    return found
+        stack.append((str(path), int(line or 0), str(function)))
+    return stack

@@ -115,19 +115,19 @@ class _FunctionRun(Run):
 
     def plain(self):
         """The run as JSON can hold it."""
-        found = super().plain()
-        found.pop("latest", None)
-        return found
+        fields = super().plain()
+        fields.pop("latest", None)
+        return fields
 
 
 def _first(modules, name):
     for module in modules:
         try:
-            found = getattr(importlib.import_module(module), name, None)
+            member = getattr(importlib.import_module(module), name, None)
         except ImportError:
-            found = None
-        if found is not None:
-            return found
+            member = None
+        if member is not None:
+            return member
     raise ImportError(f"no {name} in TensorFlow")
 
 
@@ -138,7 +138,7 @@ def _npu():
 
 def _shape(value):
     try:
-        return [int(one) for one in value.shape]
+        return [int(size) for size in value.shape]
     except (TypeError, ValueError):
         return []
 

@@ -12,14 +12,18 @@ def write(folder, name, graph, definition=None, notes=None):
     """Write a graph as ``NAME.pb`` and ``NAME.json``; returns the lines that created its operations."""
     definition = graph.as_graph_def() if definition is None else definition
     _without_data(definition)
-    found = {"frames": _Frames(), "bodies": {}}
+    sources = {"frames": _Frames(), "bodies": {}}
     for body, inner in [("", graph), *_functions(graph).items()]:
-        found["bodies"][body] = {one.name: found["frames"].number(one) for one in inner.get_operations()}
-    stacks = found["frames"].stacks
+        sources["bodies"][body] = {
+            operation.name: sources["frames"].number(operation) for operation in inner.get_operations()
+        }
+    stacks = sources["frames"].stacks
     with open(os.path.join(folder, name + ".pb"), "wb") as out:
         out.write(definition.SerializeToString())
     with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as out:
-        json.dump(dict(notes or {}, stacks=stacks, simulated=found["frames"].simulated, bodies=found["bodies"]), out)
+        json.dump(
+            dict(notes or {}, stacks=stacks, simulated=sources["frames"].simulated, bodies=sources["bodies"]), out
+        )
     return {(path, line) for stack in stacks for path, line, _ in stack}
 
 
@@ -44,16 +48,16 @@ class _Frames:
 
 def _functions(graph):
     """The graphs of all functions in a graph, by name."""
-    found = {}
+    graphs = {}
     queue = [graph]
     while queue:
         for name, function in dict(getattr(queue.pop(), "_functions", None) or {}).items():
             inner = getattr(function, "graph", None) or getattr(function, "_sub_graph", None)
             name = name.decode() if isinstance(name, bytes) else str(name)
-            if inner is not None and hasattr(inner, "get_operations") and name not in found:
-                found[name] = inner
+            if inner is not None and hasattr(inner, "get_operations") and name not in graphs:
+                graphs[name] = inner
                 queue.append(inner)
-    return found
+    return graphs
 
 
 def _without_data(definition):

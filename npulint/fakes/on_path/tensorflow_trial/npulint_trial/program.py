@@ -41,9 +41,9 @@ class Run:
 
     def plain(self):
         """The run as JSON can hold it."""
-        found = dict(vars(self), seconds=round(self.seconds, 6))
-        del found["group"]
-        return found
+        fields = dict(vars(self), seconds=round(self.seconds, 6))
+        del fields["group"]
+        return fields
 
 
 class Program:
@@ -69,11 +69,11 @@ class Program:
 
     def _made(self):
         """The training steps of each group."""
-        found = {}
-        for one in list(self.runs.values()):
-            if one.trains:
-                found[one.group] = found.get(one.group, 0) + one.count
-        return found
+        steps = {}
+        for run in list(self.runs.values()):
+            if run.trains:
+                steps[run.group] = steps.get(run.group, 0) + run.count
+        return steps
 
     def start(self, seconds):
         """Follow the lines of the program, and end it after this many seconds."""
@@ -128,7 +128,7 @@ class Program:
                         self._lines.add(path, line)
                 except Exception as failed:
                     missed.append(f"{type(failed).__name__}: {failed}".split("\n")[0])
-            runs = [one.plain() for one in self.runs.values()]
+            runs = [run.plain() for run in self.runs.values()]
             remarks = _flush_record()
             ended.update(steps=self.steps, runs=runs, missed=missed, remarks=remarks, lines=self._lines.lines())
             with open(os.path.join(self._folder, "ended.json"), "w", encoding="utf-8") as out:
@@ -146,15 +146,15 @@ def _flush_record():
         return []
     record.flush()
     remarks = record.found("remarks")
-    for one in remarks:
-        one["frames"] = frames.own_frames(one["frames"])
+    for remark in remarks:
+        remark["frames"] = frames.own_frames(remark["frames"])
     return remarks
 
 
 def _described(error):
     """An exception for those who did not see it."""
     stack = frames.of_traceback(error)
-    found = {
+    described = {
         "type": type(error).__name__,
         "text": str(error)[:2000],
         "frames": frames.own_frames(stack),
@@ -162,8 +162,8 @@ def _described(error):
         "module": getattr(error, "name", None) if isinstance(error, ImportError) else None,
     }
     operation = getattr(error, "op", None)
-    found["created"] = frames.own_frames(frames.of_operation(operation)) if operation is not None else []
-    return found
+    described["created"] = frames.own_frames(frames.of_operation(operation)) if operation is not None else []
+    return described
 
 
 def write_graph(graph):

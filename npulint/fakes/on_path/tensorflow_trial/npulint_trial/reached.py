@@ -32,10 +32,10 @@ class ReachedLines:
 
     def lines(self):
         """The numbers of the reached lines by file."""
-        found = {path: set(numbers) for path, numbers in self._more.items()}
+        lines = {path: set(numbers) for path, numbers in self._more.items()}
         for code, numbers in list(self._lines.items()):
-            found.setdefault(os.path.abspath(code.co_filename), set()).update(numbers)
-        return {path: sorted(numbers) for path, numbers in found.items()}
+            lines.setdefault(os.path.abspath(code.co_filename), set()).update(numbers)
+        return {path: sorted(numbers) for path, numbers in lines.items()}
 
     def _call(self, frame, event, arg):
         code = frame.f_code

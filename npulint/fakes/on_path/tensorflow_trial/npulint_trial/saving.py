@@ -33,16 +33,16 @@ _SAVERS = (  # module, class, method, position and name of the path, and what is
 
 def redirect(tensorflow):
     """Have TensorFlow write into the scratch folder only."""
-    native = {id(one): one for one in (getattr(_loaded(user), name, None) for user, name in _NATIVE)}
+    native = {id(module): module for module in (getattr(_loaded(user), name, None) for user, name in _NATIVE)}
     for module in native.values():
         for names, work in ((_READING, _read), (_WRITING, _write), (_DELETING, _delete), (_OF_TWO, _two)):
-            for one in names if module is not None else ():
-                if hasattr(module, one):
-                    _replace(module, one, work)
+            for function_name in names if module is not None else ():
+                if hasattr(module, function_name):
+                    _replace(module, function_name, work)
     for module, owner, method, place, name, use in _SAVERS:
-        found = getattr(_loaded(module), owner, None)
-        if found is not None:
-            _replace_method(found, method, place, name, use)
+        saver = getattr(_loaded(module), owner, None)
+        if saver is not None:
+            _replace_method(saver, method, place, name, use)
     _redirect_downloads(hasattr(tensorflow.compat.v1, "estimator"))  # not the Keras of TensorFlow 2.16 and newer
     summaries = _loaded("tensorflow.python.ops.gen_summary_ops")
     if summaries is not None:
@@ -54,11 +54,11 @@ def _redirect_downloads(older):
     Newer releases take it from a variable."""
     home = os.environ.get("KERAS_HOME")
     for name in ("tensorflow.python.keras.utils.data_utils", "keras.utils.data_utils"):
-        found = getattr(_loaded(name), "get_file", None) if older else None
-        if home and found is not None and inspect.isfunction(found) and found.__defaults__:
-            names = list(inspect.signature(found).parameters)
+        get_file = getattr(_loaded(name), "get_file", None) if older else None
+        if home and get_file is not None and inspect.isfunction(get_file) and get_file.__defaults__:
+            names = list(inspect.signature(get_file).parameters)
             if names and names[-1] == "cache_dir":
-                found.__defaults__ = (*found.__defaults__[:-1], home)
+                get_file.__defaults__ = (*get_file.__defaults__[:-1], home)
 
 
 def _loaded(name):

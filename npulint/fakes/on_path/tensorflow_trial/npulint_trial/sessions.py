@@ -37,8 +37,8 @@ class Sessions:
         watched = self._watched
 
         def run(self, handle, target_list, fetch_list, feed_dict, options, run_metadata):
-            feeds = {_name(one): list(getattr(value, "shape", ())) for one, value in (feed_dict or {}).items()}
-            names = [one.name for one in (*target_list, *fetch_list)]
+            feeds = {_name(fed): list(getattr(value, "shape", ())) for fed, value in (feed_dict or {}).items()}
+            names = [target.name for target in (*target_list, *fetch_list)]
             return watched(
                 self, names, feeds,
                 lambda: original(self, handle, target_list, fetch_list, feed_dict, options, run_metadata),

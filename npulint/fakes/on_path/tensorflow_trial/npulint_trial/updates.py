@@ -10,33 +10,37 @@ _CALLS = frozenset(
 def closure(graph, names):
     """The operations that have to run for these results."""
     queue = [graph.as_graph_element(name, allow_tensor=True, allow_operation=True) for name in names]
-    queue = [getattr(one, "op", one) for one in queue]
-    found = set(queue)
+    queue = [getattr(target, "op", target) for target in queue]
+    needed = set(queue)
     while queue:
-        one = queue.pop()
-        for other in [tensor.op for tensor in one.inputs] + list(one.control_inputs):
-            if other not in found:
-                found.add(other)
+        operation = queue.pop()
+        for other in [tensor.op for tensor in operation.inputs] + list(operation.control_inputs):
+            if other not in needed:
+                needed.add(other)
                 queue.append(other)
-    return found
+    return needed
 
 
 def updates(graph, operations):
     """The operations among these that update variables with gradients: none where nothing is trained."""
-    found = {one.name for one in operations if one.type.startswith(_UPDATES)}
-    if not found and any(one.type in _CALLS for one in operations) and _inner_updates(graph):
-        found = {one.name for one in operations if one.type in _CALLS}
-    gradients = {one.name for one in operations if _of_gradients(one.name)}
-    if not found and gradients:
-        stores = [one for one in operations if one.type.startswith(_STORES)]
-        found = {one.name for one in stores if not gradients.isdisjoint(two.name for two in closure(graph, [one.name]))}
-    return frozenset(found)
+    names = {operation.name for operation in operations if operation.type.startswith(_UPDATES)}
+    if not names and any(operation.type in _CALLS for operation in operations) and _inner_updates(graph):
+        names = {operation.name for operation in operations if operation.type in _CALLS}
+    gradients = {operation.name for operation in operations if _of_gradients(operation.name)}
+    if not names and gradients:
+        stores = [operation for operation in operations if operation.type.startswith(_STORES)]
+        names = {
+            store.name
+            for store in stores
+            if not gradients.isdisjoint(before.name for before in closure(graph, [store.name]))
+        }
+    return frozenset(names)
 
 
 def _inner_updates(graph):
     for function in dict(getattr(graph, "_functions", None) or {}).values():
         inner = getattr(function, "graph", None)
-        if inner is not None and any(one.type.startswith(_UPDATES) for one in inner.get_operations()):
+        if inner is not None and any(operation.type.startswith(_UPDATES) for operation in inner.get_operations()):
             return True
     return False
 

@@ -156,7 +156,7 @@ class _Body:
             self.target = ""
             self.scan.run(text, start)
             return
-        targets = [one for one in left.replace(",", " ").split() if one]
+        targets = [target for target in left.replace(",", " ").split() if target]
         self.target = targets[0]
         value = self.scan.run(right, start + len(left) + len(equals))
         self.assign(targets, value, right)
@@ -179,22 +179,22 @@ class _Body:
     def path(self, name: str) -> str | None:
         """The attribute of the object that a dotted name refers to, or None."""
         first, dot, rest = name.partition(".")
-        known = self.paths.get(first)
-        if known is None:
+        base = self.paths.get(first)
+        if base is None:
             return None
-        return f"{known}.{rest}" if known and dot else known + rest
+        return f"{base}.{rest}" if base and dot else base + rest
 
     def looked_up(self, text: str) -> str | None:
         """The attribute that ``getattr(x, "0")`` refers to."""
         match = _GETATTR.fullmatch(text)
-        known = None if match is None else self.path(match[1])
-        return known if match is None or known is None else f"{known}.{match[2]}" if known else match[2]
+        base = None if match is None else self.path(match[1])
+        return base if match is None or base is None else f"{base}.{match[2]}" if base else match[2]
 
-    def made(self, call: ScriptCall, whole: bool) -> str:
+    def made(self, call: ScriptCall, is_outermost: bool) -> str:
         """The name of the node for a call, or an empty string."""
         op = _operator(call)
         if op:
-            return self.add(op, tuple(call.inputs), _attrs(op, call), call.start, self.target if whole else "")
+            return self.add(op, tuple(call.inputs), _attrs(op, call), call.start, self.target if is_outermost else "")
         if call.callee.startswith("."):
             path = self.path(call.receiver) if call.receiver else None
             if path is not None:
@@ -222,12 +222,12 @@ class _Body:
 
     def unused(self, name: str) -> str:
         """A variant of a name that no node has."""
-        found = name
-        while found in self.names:
+        variant = name
+        while variant in self.names:
             self.names[name] += 1
-            found = f"{name}_{self.names[name]}"
-        self.names[found] = 0
-        return found
+            variant = f"{name}_{self.names[name]}"
+        self.names[variant] = 0
+        return variant
 
 
 _GETATTR = lazy_compile(r'getattr\(([\w.\x80-\xff]+), "([^"\\]*)"\)')

@@ -231,6 +231,6 @@ class _Machine:
             if at < 0:
                 raise ValueError("mark")
         self.marks -= 1
-        found = stack[at + 1 :]
+        items = stack[at + 1 :]
         del stack[at:]
-        return found
+        return items
