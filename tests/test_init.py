@@ -16,8 +16,8 @@ import yaml
 from npulint import __version__
 from npulint.hosts.cli.commands import PARTS
 from npulint.hosts.cli.init.create import create
-from npulint.hosts.cli.init.plan import pinned as installing
-from npulint.hosts.cli.init.plan import requirement
+from npulint.hosts.cli.init.origin import pinned as installing
+from npulint.hosts.cli.init.origin import requirement
 from npulint.hosts.integrations import template
 from tests.git_support import git
 from tests.project_support import ROOT, Answer, Project

@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 from npulint import __version__
-from npulint.hosts.cli.init.plan import INSTALLING, from_origin, plan
+from npulint.hosts.cli.init.origin import from_origin
+from npulint.hosts.cli.init.plan import INSTALLING, plan
 from scripts import build_release, precommit_mirror, release
 from tests.git_support import git
 from tests.project_support import ROOT, Project
@@ -157,14 +158,14 @@ def test_init_pins_what_others_can_install(origin: object, pinned: str) -> None:
 @pytest.mark.parametrize("part", INSTALLING)
 def test_files_that_install_npulint_hold_the_pin(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pin = f"npulint @ git+https://example.org/a/npulint@{COMMIT}"
-    monkeypatch.setattr("npulint.hosts.cli.init.plan.requirement", lambda: pin)
+    monkeypatch.setattr("npulint.hosts.cli.init.origin.requirement", lambda: pin)
     (piece,) = plan(str(tmp_path), [part], "en")
     assert pin in piece.text and f"npulint=={__version__}" not in piece.text
     assert yaml.safe_load(piece.text)
 
 
 def test_a_copy_from_a_folder_says_that_nothing_is_pinned(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("npulint.hosts.cli.init.plan.requirement", lambda: "npulint")
+    monkeypatch.setattr("npulint.hosts.cli.init.origin.requirement", lambda: "npulint")
     answer = project.run("init", "--with", "github")
     assert 'pip install "npulint"' in (project.folder / ".github/workflows/npulint.yml").read_text(encoding="utf-8")
     assert "installed from a folder" in answer.out

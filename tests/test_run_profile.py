@@ -211,7 +211,7 @@ def test_the_trace_of_2020() -> None:
         lines.append(f"cp_add.iteration_end ={start + 11_000_000}")
     text = "\n".join(lines).encode()
     assert form_of_text("trace.txt", text) == "training_trace"
-    (fact,) = steps.read(io.BytesIO(text), "t", Seen("training_trace"))
+    (fact,) = steps.read_training_trace(io.BytesIO(text), "t", Seen("training_trace"))
     check_declared([fact])
     assert (fact.get("iterations"), fact.get("iteration_us")) == (2, 122500.0)
     assert (fact.get("data_us"), fact.get("compute_us"), fact.get("refresh_us")) == (12500.0, 100000.0, 10000.0)

@@ -48,7 +48,7 @@ _COUNTED = {
     "profiler_info": "environment:read",
     "profiler_metadata": "environment:read",
     "device_info": "environment:read",
-    "training_trace": "training_trace:read",
+    "training_trace": "steps:read_training_trace",
     "memory_record": "memory:read_components",
     "module_memory": "memory:read_components",
     "operator_memory": "misc_files:read_table",

@@ -175,7 +175,7 @@ _LINE = 1 << 12
 _MARK = lazy_compile(rb"(FP_start|BP_end|iteration_end)\s*[=:,]\s*(\d{1,18})\s*\Z")
 
 
-def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
+def read_training_trace(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """A `run_iteration`: from the end of an iteration to the end of the next, and the time until forward begins."""
     time, data, refresh, compute = Values(), Values(), Values(), Values()
     start = back = end = -1

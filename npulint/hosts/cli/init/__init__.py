@@ -9,8 +9,9 @@ from npulint.commands.settings.options import InvalidOption, choice
 from npulint.core.errors import ConfigError, NpulintError
 from npulint.core.texts import say
 from npulint.hosts.cli.host import Host
+from npulint.hosts.cli.init import origin
 from npulint.hosts.cli.init.create import create
-from npulint.hosts.cli.init.plan import INSTALLING, PARTS, PlannedFile, plan, requirement
+from npulint.hosts.cli.init.plan import INSTALLING, PARTS, PlannedFile, plan
 from npulint.report.terminal import leading
 
 _CANNOT = 2
@@ -89,7 +90,7 @@ def _patch(piece: PlannedFile) -> str:
 
 def _finish(folder: str, pieces: list[PlannedFile], host: Host, lang: str) -> None:
     """Print the next commands to run."""
-    if any(piece.part in INSTALLING and not piece.why for piece in pieces) and requirement() == "npulint":
+    if any(piece.part in INSTALLING and not piece.why for piece in pieces) and origin.requirement() == "npulint":
         host.write(say(lang, "init.unreleased") + "\n")
     left = [part for part in PARTS if part not in {piece.part for piece in pieces}]
     if left:
