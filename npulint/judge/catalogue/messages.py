@@ -15,6 +15,7 @@ from npulint.judge.catalogue.check import RUN
 from npulint.judge.catalogue.fields import Fields, Keys
 from npulint.judge.catalogue.regexes import regex_problem
 from npulint.judge.catalogue.schema import Parsed, read_check
+from npulint.judge.catalogue.tables import rows
 from npulint.judge.catalogue.texts import LANGUAGES
 from npulint.judge.catalogue.yaml_tree import Mapping, Sequence, TreeError, YamlNode, YamlScalar, load_tree
 
@@ -94,22 +95,14 @@ def parse_table(data: bytes, path: str) -> MessageTable:
     checks: list[Parsed] = []
     messages: list[MessageEntry] = []
     own = ("code", *_USUAL, *_PARTS, *_AS_WRITTEN, "where", "examples")
-    for key, entry in fields.open_mapping(tree, "the table").values():
-        keys = fields.mapping(entry, key.text, ("messages",), () if key.text == UNREPORTED else own)
+    for row in rows(fields, tree):
+        key = row.key
+        keys = fields.mapping(row.tree, key.text, ("messages",), () if key.text == UNREPORTED else own)
         message_entries = _messages(fields, keys["messages"], key.text) if "messages" in keys else []
         messages += message_entries
         if message_entries and keys.keys() - {"messages"}:
-            checks.append(read_check(_check(fields, keys, key, message_entries), path, RUN, key.text))
+            checks.append(read_check(_check(fields, keys, key, message_entries), path, RUN, row.name, row.named_at))
     return MessageTable(tuple(checks), tuple(messages), tuple(fields.problems))
-
-
-def names_in(data: bytes) -> tuple[str, ...]:
-    """The names of the entries of a table, even if it has problems."""
-    try:
-        tree = load_tree(data)
-    except TreeError:
-        return ()
-    return tuple(tree.entries) if isinstance(tree, Mapping) else ()
 
 
 # --- messages ---
