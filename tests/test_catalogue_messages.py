@@ -110,6 +110,15 @@ def test_an_entry_is_the_check_that_a_file_would_be() -> None:
     assert entry.code_at == (2, 9)
 
 
+def test_entries_may_share_keys() -> None:
+    shared = "shared: {severity: warning, once: file, why: {en: A process is left.}}\n"
+    (entry,) = table(shared + ENTRY.replace("  code: NPU5101\n", "  code: NPU5101\n  once: program\n")).checks
+    (alone,) = table(ENTRY).checks
+    assert entry.problems == () and entry.check is not None and alone.check is not None
+    assert (entry.check.severity, entry.check.once) == ("warning", "program")
+    assert entry.check.text == alone.check.text
+
+
 def test_messages_are_read_with_what_they_leave_out() -> None:
     plain, other = table(ENTRY).messages
     assert (plain.id, plain.kind, plain.regex, plain.literals) == ("EI0099", "error", r"\bEI0099\b", ("EI0099",))

@@ -1,7 +1,8 @@
 """Tables of log messages: an entry is one cause with messages, texts and tests.
 
 An entry becomes a run check that finds its messages, like a check file of its own, with defaults from `_USUAL`. An
-entry with messages only belongs to a check with a file, or to none (`UNREPORTED`).
+entry with messages only belongs to a check with a file, or to none (`UNREPORTED`). Entries are the rows of a table: the
+key `shared` works as in tables of checks, and makes every entry a check.
 """
 
 from __future__ import annotations
