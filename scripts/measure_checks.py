@@ -107,16 +107,16 @@ def write(found: dict[str, Precision]) -> None:
             path.write_text(changed, encoding="utf-8")
 
 
-def with_statuses(text: str, found: Mapping[str, Precision]) -> str:
+def with_statuses(text: str, figures: Mapping[str, Precision]) -> str:
     """The text of a check file with the status that its check, or each row of its table, has earned."""
     shared = re.search(r"^shared:\n(?:  .*\n)+", text, re.MULTILINE)
     if shared is None:
-        return _with_status(text, "", "", found)
+        return _with_status(text, "", "", figures)
     rows = re.split(r"^(?=[\w-]+:$)", text[shared.end() :], flags=re.MULTILINE)
-    return text[: shared.end()] + "".join(_with_status(row, "  ", shared[0], found) for row in rows)
+    return text[: shared.end()] + "".join(_with_status(row, "  ", shared[0], figures) for row in rows)
 
 
-def _with_status(text: str, indent: str, shared: str, found: Mapping[str, Precision]) -> str:
+def _with_status(text: str, indent: str, shared: str, figures: Mapping[str, Precision]) -> str:
     """The text of a check with the status that it has earned. Its keys are indented by `indent`; `shared` are the lines
     that a row of a table shares, which say its status unless it has one of its own."""
     code = re.search(rf"^{indent}code: (NPU\w{{4}})\n", text, re.MULTILINE)
@@ -126,7 +126,7 @@ def _with_status(text: str, indent: str, shared: str, found: Mapping[str, Precis
     if code is None or current is None or current[1] not in ("stable", "preview"):
         return text
     basis = f"{indent}basis: tables" in text.splitlines() or "  basis: tables" in shared.splitlines()
-    status = "stable" if basis or found.get(code[1], Precision()).confirmed else "preview"
+    status = "stable" if basis or figures.get(code[1], Precision()).confirmed else "preview"
     if status == current[1]:
         return text
     print(f"{code[1]} is {status}")

@@ -46,11 +46,11 @@ def read(text: str) -> tuple[Parsed, ...]:
 
 def checks(text: str) -> list[Check]:
     assert mistakes(text) == []
-    return [one.check for one in read(text) if one.check is not None]
+    return [row.check for row in read(text) if row.check is not None]
 
 
 def mistakes(text: str) -> list[str]:
-    return [str(problem) for one in read(text) for problem in one.problems]
+    return [str(problem) for row in read(text) for problem in row.problems]
 
 
 def line_of(text: str, part: str) -> int:
@@ -65,7 +65,7 @@ def test_a_row_is_the_check_that_a_file_would_be() -> None:
 
 
 def test_a_file_without_shared_keys_is_a_single_check() -> None:
-    assert [one.name for one in checks(sample())] == ["own"]
+    assert [check.name for check in checks(sample())] == ["own"]
     assert names_in(sample().encode()) == names_in(b"shared: [") == names_in(b"- shared") == ()
     assert names_in(TABLE.encode()) == ("first-row", "second-row")
 
@@ -114,9 +114,9 @@ def test_a_mistake_is_reported_once_at_its_line(old: str, new: str, at: str, mes
     assert TABLE.count(old) == 1
     text = TABLE.replace(old, new)
     line = line_of(text if at in text else TABLE, at)
-    found = [one for one in mistakes(text) if message in one]
-    assert len(found) == 1
-    assert found[0].startswith(f"checks/tensorflow/own.yaml:{line}:"), found
+    problems = [problem for problem in mistakes(text) if message in problem]
+    assert len(problems) == 1
+    assert problems[0].startswith(f"checks/tensorflow/own.yaml:{line}:"), problems
 
 
 def test_a_text_without_a_part_is_reported_in_its_row() -> None:

@@ -148,6 +148,6 @@ def _clashes(results: Sequence[Parsed], retired: dict[str, str]) -> list[Catalog
         if check.name in names:
             message = f"the name '{check.name}' belongs to {names[check.name]}"
             catalogue_problems.append(CatalogueProblem(result.path, *(result.named_at or (1, 1)), message))
-        codes.setdefault(check.code, result.place)
-        names.setdefault(check.name, result.place)
+        codes.setdefault(check.code, result.location)
+        names.setdefault(check.name, result.location)
     return catalogue_problems

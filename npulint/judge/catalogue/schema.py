@@ -65,7 +65,7 @@ class Parsed(msgspec.Struct, frozen=True):
     named_at: tuple[int, int] | None = None
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where the check is: its file, and the line if it is a row of a table."""
         return self.path if self.named_at is None else f"{self.path}:{self.named_at[0]}"
 

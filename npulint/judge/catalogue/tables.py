@@ -62,7 +62,9 @@ def rows(fields: Fields, tree: YamlNode) -> list[Row]:
     if shared is not None and len(entries) > MAX_ROWS:
         fields.problem(tree, f"the table has more than {MAX_ROWS} rows")
         return []
-    return [Row(key, node if shared is None else _merged(shared, _at(key, node))) for key, node in entries.values()]
+    return [
+        Row(key, node if shared is None else _merged(shared, _at_its_name(key, node))) for key, node in entries.values()
+    ]
 
 
 def names_in(data: bytes, always: bool = False) -> tuple[str, ...]:
@@ -83,7 +85,7 @@ def _is_table(tree: YamlNode) -> bool:
     return isinstance(tree, Mapping) and SHARED in tree.entries
 
 
-def _at(key: YamlScalar, node: YamlNode) -> YamlNode:
+def _at_its_name(key: YamlScalar, node: YamlNode) -> YamlNode:
     """A row that is a mapping at the place of its name, where a key that it lacks is to be added."""
     return Mapping(node.entries, key.line, key.column) if isinstance(node, Mapping) else node
 
@@ -101,8 +103,9 @@ def _merged(shared: YamlNode, own: YamlNode) -> YamlNode:
 def _without_repetition(checks: list[Parsed]) -> list[Parsed]:
     """The checks; a problem that an earlier row reports at the same place is left out."""
     reported: set[CatalogueProblem] = set()
-    fresh = []
+    remaining = []
     for parsed in checks:
-        fresh.append(msgspec.structs.replace(parsed, problems=tuple(p for p in parsed.problems if p not in reported)))
-        reported.update(parsed.problems)
-    return fresh
+        problems = tuple(problem for problem in parsed.problems if problem not in reported)
+        remaining.append(msgspec.structs.replace(parsed, problems=problems))
+        reported.update(problems)
+    return remaining
