@@ -23,7 +23,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -102,15 +102,37 @@ def write(found: dict[str, Precision]) -> None:
         table.writerows((code, one.true, one.false, one.projects) for code, one in found.items())
     for path in sorted((ROOT / "checks").rglob("*.yaml")):
         text = path.read_text(encoding="utf-8")
-        code = re.search(r"^code: (NPU\w{4})$", text, re.MULTILINE)
-        if code is None or re.search(r"^status: (stable|preview)$", text, re.MULTILINE) is None:
-            continue
-        earned = "basis: tables" in text.splitlines() or found.get(code[1], Precision()).confirmed
-        status = "stable" if earned else "preview"
-        changed = re.sub(r"^status: \w+$", f"status: {status}", text, count=1, flags=re.MULTILINE)
+        changed = with_statuses(text, found)
         if changed != text:
             path.write_text(changed, encoding="utf-8")
-            print(f"{code[1]} is {status}")
+
+
+def with_statuses(text: str, figures: Mapping[str, Precision]) -> str:
+    """The text of a check file with the status that its check, or each row of its table, has earned."""
+    shared = re.search(r"^shared:\n(?:  .*\n)+", text, re.MULTILINE)
+    if shared is None:
+        return _with_status(text, "", "", figures)
+    rows = re.split(r"^(?=[\w-]+:$)", text[shared.end() :], flags=re.MULTILINE)
+    return text[: shared.end()] + "".join(_with_status(row, "  ", shared[0], figures) for row in rows)
+
+
+def _with_status(text: str, indent: str, shared: str, figures: Mapping[str, Precision]) -> str:
+    """The text of a check with the status that it has earned. Its keys are indented by `indent`; `shared` are the lines
+    that a row of a table shares, which say its status unless it has one of its own."""
+    code = re.search(rf"^{indent}code: (NPU\w{{4}})\n", text, re.MULTILINE)
+    own = re.search(rf"^{indent}status: (\w+)\n", text, re.MULTILINE)
+    common = re.search(r"^  status: (\w+)\n", shared, re.MULTILINE)
+    current = own or common
+    if code is None or current is None or current[1] not in ("stable", "preview"):
+        return text
+    basis = f"{indent}basis: tables" in text.splitlines() or "  basis: tables" in shared.splitlines()
+    status = "stable" if basis or figures.get(code[1], Precision()).confirmed else "preview"
+    if status == current[1]:
+        return text
+    print(f"{code[1]} is {status}")
+    line = "" if common and common[1] == status else f"{indent}status: {status}\n"
+    start, end = own.span() if own else (code.end(), code.end())
+    return text[:start] + line + text[end:]
 
 
 def main(words: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from npulint.core.errors import CatalogueProblem
 from npulint.judge.catalogue.check import Check
-from npulint.judge.catalogue.schema import parse_check
+from npulint.judge.catalogue.tables import parse_checks
 
 _TEXT = """
   en:
@@ -66,14 +66,14 @@ def sample(**changes: str | None) -> str:
 
 def parsed(text: str, family: str = "tensorflow", name: str = "a-check") -> Check:
     """The check of a text that must be valid."""
-    result = parse_check(text.encode(), f"checks/{family}/{name}.yaml", family, name)
+    (result,) = parse_checks(text.encode(), f"checks/{family}/{name}.yaml", family, name)
     assert result.check is not None, result.problems
     return result.check
 
 
 def problems(text: str, family: str = "tensorflow", name: str = "a-check") -> tuple[CatalogueProblem, ...]:
     """What is wrong with a text."""
-    result = parse_check(text.encode(), f"checks/{family}/{name}.yaml", family, name)
+    (result,) = parse_checks(text.encode(), f"checks/{family}/{name}.yaml", family, name)
     assert (result.check is None) == bool(result.problems)
     return result.problems
 

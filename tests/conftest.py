@@ -15,7 +15,7 @@ import hypothesis
 import pytest
 
 from npulint.judge.catalogue import collect, load, messages
-from npulint.judge.catalogue.schema import parse_check
+from npulint.judge.catalogue.tables import parse_checks
 from scripts.measured_tests import limits
 from tests import fix_checks
 from tests.project_support import Project
@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     patch = pytest.MonkeyPatch()
-    patch.setattr(collect, "parse_check", functools.lru_cache(maxsize=2048)(parse_check))
+    patch.setattr(collect, "parse_checks", functools.lru_cache(maxsize=2048)(parse_checks))
     patch.setattr(messages, "parse_table", functools.lru_cache(maxsize=256)(messages.parse_table))
     collected = functools.lru_cache(maxsize=64)(load._collect)
     patch.setattr(load, "_collect", lambda files: collected(tuple(files)))

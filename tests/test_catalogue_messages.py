@@ -11,8 +11,8 @@ from npulint.core.errors import CatalogueError
 from npulint.data.error_patterns import patterns
 from npulint.judge.catalogue.load import load_catalogue, load_files
 from npulint.judge.catalogue.messages import FOLDER, LINES, MessageTable, parse_table
-from npulint.judge.catalogue.schema import parse_check
 from npulint.judge.catalogue.sources import builtin_directory
+from npulint.judge.catalogue.tables import parse_checks
 from tests.catalogue_samples import sample, write
 
 TABLES = sorted((Path(builtin_directory()) / FOLDER).glob("*.yaml"))
@@ -104,10 +104,19 @@ def mistakes(text: str) -> list[str]:
 
 def test_an_entry_is_the_check_that_a_file_would_be() -> None:
     (entry,) = table(ENTRY).checks
-    file = parse_check(FILE.encode(), "checks/run/port-is-taken.yaml", "run", "port-is-taken")
+    (file,) = parse_checks(FILE.encode(), "checks/run/port-is-taken.yaml", "run", "port-is-taken")
     assert mistakes(ENTRY) == [] and file.problems == ()
     assert entry.check == file.check
     assert entry.code_at == (2, 9)
+
+
+def test_entries_may_share_keys() -> None:
+    shared = "shared: {severity: warning, once: file, why: {en: A process is left.}}\n"
+    (entry,) = table(shared + ENTRY.replace("  code: NPU5101\n", "  code: NPU5101\n  once: program\n")).checks
+    (alone,) = table(ENTRY).checks
+    assert entry.problems == () and entry.check is not None and alone.check is not None
+    assert (entry.check.severity, entry.check.once) == ("warning", "program")
+    assert entry.check.text == alone.check.text
 
 
 def test_messages_are_read_with_what_they_leave_out() -> None:
@@ -132,7 +141,7 @@ def test_an_entry_of_messages_alone_is_no_check() -> None:
     [
         ("  code: NPU5101", "  cod: NPU5101", "2:3: port-is-taken: unknown key 'cod' (did you mean 'code'?)"),
         ("  code: NPU5101\n", "", "1:1: check: the key 'code' is missing"),
-        ("port-is-taken:", "Port:", "1:1: the file name 'Port' must be in kebab case"),
+        ("port-is-taken:", "Port:", "1:1: the name 'Port' must be in kebab case"),
         ("title: {en: A port was taken, ", "title: {", "1:1: text.en: the key 'title' is missing"),
         ("端口已被占用}", "taken}", "4:37: text.zh.title is not Chinese"),
         ("  messages:\n", "  massages:\n", "2:3: port-is-taken: the key 'messages' is missing"),

@@ -80,8 +80,11 @@ def test_the_names_and_codes_of_tables_count(builtin: Path) -> None:
     write(builtin, "messages/logs.yaml", "new-check:\n  code: NPU1107\n  messages: {}\n")
     with pytest.raises(FileExistsError, match=r"'new-check' already exists: .*logs\.yaml"):
         create(str(builtin), "run", "new-check")
+    write(builtin, "tensorflow/a-table.yaml", "shared:\n  code: x\na-row:\n  code: NPU1108\n")
+    with pytest.raises(FileExistsError, match=r"'a-row' already exists: .*a-table\.yaml"):
+        create(str(builtin), "run", "a-row")
     (check,) = load_files([create(str(builtin), "tensorflow", "other-check")]).checks
-    assert check.code == "NPU1108"
+    assert check.code == "NPU1109"
 
 
 # family: what a person writes in place of the question of the skeleton

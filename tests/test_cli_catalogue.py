@@ -10,6 +10,7 @@ import pytest
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import PossibleValues
 from npulint.judge.catalogue.load import load_catalogue
+from npulint.judge.catalogue.tables import names_in
 from tests.fact_support import TableFact
 from tests.surface_support import call
 
@@ -155,3 +156,11 @@ def test_examples_that_hold_and_that_do_not() -> None:
     assert answer.code == 1
     assert answer.out.count(" missing: ") == bad
     assert answer.out.endswith(f"{bad} of {len(ENGLISH.examples)} examples failed\n")
+
+
+def test_of_a_table_all_rows_are_tested_and_those_that_fail_are_named() -> None:
+    path = Path(__file__).parent.parent / "checks" / "launch" / "mixed-precision-lists.yaml"
+    rows = names_in(path.read_bytes())
+    answer = call("test", str(path))  # a judge that finds nothing: every bad example fails
+    assert {line.split()[1] for line in answer.out.split("\n") if " missing: " in line} == set(rows)
+    assert len(rows) > 1

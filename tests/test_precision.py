@@ -131,6 +131,40 @@ def test_a_project_is_measured(tmp_path: Path) -> None:
     assert measure_checks.measure([(table, project.parent)], tmp_path / "kept") == found
 
 
+EARNED = {"NPU1101": Precision(5, 0, 3)}
+ROWS = "a-row:\n  code: NPU1101\n  topic: other\n\nb-row:\n  code: NPU1102\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("code: NPU1101\nstatus: preview\n", "code: NPU1101\nstatus: stable\n", id="a check"),
+        pytest.param("code: NPU1102\nstatus: stable\n", "code: NPU1102\nstatus: preview\n", id="no longer"),
+        pytest.param("code: NPU1101\nstatus: deprecated\n", "code: NPU1101\nstatus: deprecated\n", id="deprecated"),
+        pytest.param(
+            f"shared:\n  status: preview\n\n{ROWS}",
+            f"shared:\n  status: preview\n\n{ROWS.replace('01', '01' + chr(10) + '  status: stable')}",
+            id="a row that shares the other status",
+        ),
+        pytest.param(
+            f"# a table\nshared:\n  status: preview\n\n{ROWS}  status: stable\n",
+            f"# a table\nshared:\n  status: preview\n\n{ROWS.replace('01', '01' + chr(10) + '  status: stable')}",
+            id="a row that now has the shared status",
+        ),
+        pytest.param(
+            f"shared:\n  status: preview\n  basis: tables\n\n{ROWS}",
+            f"shared:\n  status: preview\n  basis: tables\n\n{ROWS}".replace("01\n", "01\n  status: stable\n").replace(
+                "02\n", "02\n  status: stable\n"
+            ),
+            id="a shared basis",
+        ),
+    ],
+)
+def test_statuses_are_written_into_files_and_rows(before: str, after: str) -> None:
+    assert measure_checks.with_statuses(before, EARNED) == after
+    assert measure_checks.with_statuses(after, EARNED) == after
+
+
 def test_previews_can_be_switched_off_but_for_those_that_are_named() -> None:
     hidden = hidden_checks(CHECKS, Settings(preview=False))
     opt_in = {check.code for check in CHECKS if check.opt_in}

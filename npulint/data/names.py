@@ -26,13 +26,13 @@ _HOMES = lazy_compile(
 )
 
 
-class _torch_name_Names(msgspec.Struct, frozen=True):
+class _TorchNames(msgspec.Struct, frozen=True):
     aliases: dict[str, str]
     stars: dict[str, list[str]]
     npu: list[str]
 
 
-_torch_name_names = lazy_table("torch_names.json", _torch_name_Names)
+_torch_names = lazy_table("torch_names.json", _TorchNames)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -40,7 +40,7 @@ def canonical_torch(name: str) -> str:
     """The canonical form of a dotted name below one of `ROOTS`; anything after a call or subscript is kept."""
     end = min((at for at in (name.find("("), name.find("[")) if at >= 0), default=len(name))
     head, tail = name[:end], name[end:]
-    aliases = _torch_name_names().aliases
+    aliases = _torch_names().aliases
     prefix = known_prefix(head, aliases)
     head = aliases[prefix] + head[len(prefix) :] if prefix else head
     return _HOMES.sub(r"\1\3.\2\4", head) + tail
@@ -49,13 +49,13 @@ def canonical_torch(name: str) -> str:
 @cache
 def star_names(module: str) -> frozenset[str]:
     """Names that ``from module import *`` binds; empty for an unrecorded module."""
-    return frozenset(_torch_name_names().stars.get(canonical_torch(module), ()))
+    return frozenset(_torch_names().stars.get(canonical_torch(module), ()))
 
 
 @cache
 def npu_members() -> frozenset[str]:
     """Members of ``torch.npu`` in any recorded release of torch_npu."""
-    return frozenset(_torch_name_names().npu)
+    return frozenset(_torch_names().npu)
 
 
 _ROOTS = frozenset(

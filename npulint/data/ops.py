@@ -121,30 +121,30 @@ def near_pass(name: str) -> str | None:
     """The fusion pass that an unknown name certainly means: different letter case, a missing end, a one-letter typo."""
     if known_pass(name):
         return None
-    plain = _fusion_passe_plain(name[:120])
-    same = next((names for end in _ENDS if (names := _fusion_passe_by_plain_form().get(plain + end))), None)
+    plain = _plain_pass_name(name[:120])
+    same = next((names for end in _ENDS if (names := _passes_by_plain_name().get(plain + end))), None)
     if same or len(name) < _SHORT_FUSION_PASSES:
         return same
     near = (
         fusion_pass
         for size in (-1, 0, 1)
-        for fusion_pass in _fusion_passe_by_beginning().get((name[0], len(name) + size), ())
+        for fusion_pass in _passes_by_beginning().get((name[0], len(name) + size), ())
     )
     return min((fusion_pass for fusion_pass in near if slipped(name, fusion_pass)), default=None)
 
 
 @cache
-def _fusion_passe_by_plain_form() -> dict[str, str]:
-    return {_fusion_passe_plain(name): name for name in sorted(_passes(), reverse=True)}
+def _passes_by_plain_name() -> dict[str, str]:
+    return {_plain_pass_name(name): name for name in sorted(_passes(), reverse=True)}
 
 
 @cache
-def _fusion_passe_by_beginning() -> dict[tuple[str, int], list[str]]:
+def _passes_by_beginning() -> dict[tuple[str, int], list[str]]:
     beginning: dict[tuple[str, int], list[str]] = {}
     for name in _passes():
         beginning.setdefault((name[0], len(name)), []).append(name)
     return beginning
 
 
-def _fusion_passe_plain(name: str) -> str:
+def _plain_pass_name(name: str) -> str:
     return name.replace("_", "").replace("-", "").casefold()

@@ -58,10 +58,10 @@ def _declared(script: Script, statement: Statement, word: Word) -> list[Edit]:
         ]
         if len(others) == 1 and not statement.leading:
             return [_command(script, statement)]
-    return [_removal_word(script, word)]
+    return [_without_word(script, word)]
 
 
-def _removal_word(script: Script, word: Word) -> Edit:
+def _without_word(script: Script, word: Word) -> Edit:
     number = script.word_number(word)
     first = number - 1 if _literal(script, number - 1) == "-x" else number  # mpirun -x NAME=value
     return script.edit(*script.gap(first, number), "")

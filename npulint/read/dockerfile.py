@@ -31,7 +31,7 @@ _FOR_CONTAINERS = lazy_compile(  # what each container has: variables of the ima
     r"|set_?env[^\n]*>>|>>[^\n]*\bset_?env"
 )
 _LONG = 120  # characters of a command that are kept
-_FLAGS_IMAGE_STEPS = lazy_compile(r"(?:--[\w-]+(?:=\S+)?\s+)+")
+_STEP_FLAGS = lazy_compile(r"(?:--[\w-]+(?:=\S+)?\s+)+")
 
 
 @fact_kind("image_step")
@@ -76,7 +76,7 @@ def _runs(text: str) -> Iterator[tuple[int, str]]:
                 break
         match = re.match(r"\s*RUN\s+", parts[0], re.IGNORECASE)
         if match:
-            flags = _FLAGS_IMAGE_STEPS.match(parts[0], match.end())
+            flags = _STEP_FLAGS.match(parts[0], match.end())
             start = flags.end() if flags else match.end()
             yield first + 1, " " * start + " \n".join(parts)[start:]
 

@@ -35,13 +35,13 @@ def step_of(fixed: Fixed) -> str:
 
 Range = tuple[int, int]
 
-_LONG_ALIGNMENT = 40  # lines of a block that is divided; the work grows with the square
+_MAX_ALIGNED_LINES = 40  # lines of a block that is divided; the work grows with the square
 _ALIKE = 0.5
 
 
 def aligned(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[Range, Range]]:
     """The ranges of lines before and after that belong together, in order; together they cover both blocks."""
-    if not old or not new or len(old) > _LONG_ALIGNMENT or len(new) > _LONG_ALIGNMENT:
+    if not old or not new or len(old) > _MAX_ALIGNED_LINES or len(new) > _MAX_ALIGNED_LINES:
         return [((0, len(old)), (0, len(new)))]
     pairs = _pairs(old, new)
     ranges: list[tuple[Range, Range]] = []

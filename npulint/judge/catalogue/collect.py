@@ -14,8 +14,9 @@ from npulint.judge.catalogue import messages
 from npulint.judge.catalogue.check import Catalogue, Check, ItemDefinition
 from npulint.judge.catalogue.codes import PATTERN
 from npulint.judge.catalogue.readiness import FOLDER, PRETUNING, ParsedItem, parse_item
-from npulint.judge.catalogue.schema import Parsed, parse_check
+from npulint.judge.catalogue.schema import Parsed
 from npulint.judge.catalogue.sources import RETIRED, CheckFile, builtin_directory, read_file
+from npulint.judge.catalogue.tables import parse_checks
 
 _RETIRED_LINE = re.compile(rf"({PATTERN})(?:\s|\Z)")
 
@@ -39,7 +40,7 @@ def collect(files: Sequence[CheckFile], alone: bool = False) -> Catalogue:
             compared = source.family == PRETUNING
             items[source.family].append(parse_item(read_file(source), source.path, source.name, compared))
         else:
-            parsed.append(parse_check(read_file(source), source.path, source.family, source.name))
+            parsed += parse_checks(read_file(source), source.path, source.family, source.name)
     parsed += [check for table in tables.values() for check in table.checks]
     for result in parsed:
         problems += result.problems
@@ -146,7 +147,7 @@ def _clashes(results: Sequence[Parsed], retired: dict[str, str]) -> list[Catalog
             catalogue_problems.append(CatalogueProblem(result.path, line, column, message))
         if check.name in names:
             message = f"the name '{check.name}' belongs to {names[check.name]}"
-            catalogue_problems.append(CatalogueProblem(result.path, 1, 1, message))
-        codes.setdefault(check.code, result.path)
-        names.setdefault(check.name, result.path)
+            catalogue_problems.append(CatalogueProblem(result.path, *(result.named_at or (1, 1)), message))
+        codes.setdefault(check.code, result.location)
+        names.setdefault(check.name, result.location)
     return catalogue_problems

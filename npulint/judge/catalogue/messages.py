@@ -1,7 +1,8 @@
 """Tables of log messages: an entry is one cause with messages, texts and tests.
 
 An entry becomes a run check that finds its messages, like a check file of its own, with defaults from `_USUAL`. An
-entry with messages only belongs to a check with a file, or to none (`UNREPORTED`).
+entry with messages only belongs to a check with a file, or to none (`UNREPORTED`). Entries are the rows of a table: the
+key `shared` works as in tables of checks, and makes every entry a check.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from npulint.core.errors import CatalogueProblem
 from npulint.judge.catalogue.check import RUN
 from npulint.judge.catalogue.regexes import regex_problem
 from npulint.judge.catalogue.schema import Parsed, read_check
+from npulint.judge.catalogue.tables import rows
 from npulint.judge.catalogue.texts import LANGUAGES
 from npulint.judge.catalogue.yaml_tree import (
     Fields,
@@ -102,22 +104,14 @@ def parse_table(data: bytes, path: str) -> MessageTable:
     checks: list[Parsed] = []
     messages: list[MessageEntry] = []
     own = ("code", *_USUAL, *_PARTS, *_AS_WRITTEN, "where", "examples")
-    for key, entry in fields.open_mapping(tree, "the table").values():
-        keys = fields.mapping(entry, key.text, ("messages",), () if key.text == UNREPORTED else own)
+    for row in rows(fields, tree):
+        key = row.key
+        keys = fields.mapping(row.tree, key.text, ("messages",), () if key.text == UNREPORTED else own)
         message_entries = _messages(fields, keys["messages"], key.text) if "messages" in keys else []
         messages += message_entries
         if message_entries and keys.keys() - {"messages"}:
-            checks.append(read_check(_check(fields, keys, key, message_entries), path, RUN, key.text))
+            checks.append(read_check(_check(fields, keys, key, message_entries), path, RUN, row.name, row.named_at))
     return MessageTable(tuple(checks), tuple(messages), tuple(fields.problems))
-
-
-def names_in(data: bytes) -> tuple[str, ...]:
-    """The names of the entries of a table, even if it has problems."""
-    try:
-        tree = load_tree(data)
-    except TreeError:
-        return ()
-    return tuple(tree.entries) if isinstance(tree, Mapping) else ()
 
 
 # --- messages ---

@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 
 from npulint import __version__
-from npulint.judge.catalogue import messages
 from npulint.judge.catalogue.check import CATEGORIES, FAMILIES
 from npulint.judge.catalogue.codes import LAST, PATTERN, code_of, number_of
+from npulint.judge.catalogue.messages import FOLDER
 from npulint.judge.catalogue.schema import WRITABLE, valid_name
 from npulint.judge.catalogue.sources import CheckFile, builtin_directory, list_files, read_file
+from npulint.judge.catalogue.tables import names_in
 
 _PLAIN = 99  # the last number without a letter
 _CODE = re.compile(rf"^(?:[ \t]*code:[ \t]*['\"]?)?({PATTERN})\b".encode(), re.MULTILINE)
@@ -41,8 +42,9 @@ def create(root: str, family: str, name: str, category: str = "functional") -> s
 
 
 def _names(source: CheckFile) -> tuple[str, ...]:
-    """The names of the checks in a file: its own, or those of a table's entries."""
-    return messages.names_in(read_file(source)) if source.family == messages.FOLDER else (source.name,)
+    """The names of the checks in a file: its own, or those of a table's rows."""
+    names = names_in(read_file(source), always=source.family == FOLDER)
+    return names or (source.name,)
 
 
 def _skeleton(code: str, family: str, category: str) -> str:

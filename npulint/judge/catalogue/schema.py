@@ -31,7 +31,7 @@ from npulint.judge.catalogue.check import (
 from npulint.judge.catalogue.queries import QueryReader
 from npulint.judge.catalogue.texts import LANGUAGES, placeholders, read_texts, unfolded
 from npulint.judge.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS, Verb
-from npulint.judge.catalogue.yaml_tree import Fields, Keys, Mapping, TreeError, YamlNode, YamlScalar, load_tree
+from npulint.judge.catalogue.yaml_tree import Fields, Keys, Mapping, YamlNode, YamlScalar
 from npulint.judge.findings import CONFIDENCES, SEVERITIES
 
 # Reads the fixes of a check: rules with a condition, and steps with a verb of the closed set.
@@ -109,10 +109,10 @@ def _step(fields: Fields, node: YamlNode, what: str) -> StepRule:
     if isinstance(body, YamlScalar):
         if len(verb.words) > 1:
             fields.problem(body, f"{where} must be a mapping with {', '.join(verb.words)}")
-        return StepRule(name, {verb.words[0]: _fixe_word(fields, verb, verb.words[0], body, where)})
+        return StepRule(name, {verb.words[0]: _fix_word(fields, verb, verb.words[0], body, where)})
     keys = fields.mapping(body, where, verb.words, (*verb.optional, "at"))
     at = keys.pop("at", None)
-    words = {word: _fixe_word(fields, verb, word, value, where) for word, value in keys.items()}
+    words = {word: _fix_word(fields, verb, word, value, where) for word, value in keys.items()}
     if at is None:
         return StepRule(name, words)
     if isinstance(at, YamlScalar):
@@ -121,7 +121,7 @@ def _step(fields: Fields, node: YamlNode, what: str) -> StepRule:
     return StepRule(name, words, QueryReader(fields).find(at, f"{where}.at"))
 
 
-def _fixe_word(fields: Fields, verb: Verb, word: str, node: YamlNode, what: str) -> str:
+def _fix_word(fields: Fields, verb: Verb, word: str, node: YamlNode, what: str) -> str:
     if word in verb.choices:
         return fields.word(node, f"{what}.{word}", verb.choices[word])
     if word == "position" and isinstance(node, YamlScalar) and node.text.isdigit():
@@ -167,35 +167,34 @@ _OPTIONAL = (
 
 
 class Parsed(msgspec.Struct, frozen=True):
-    """The result of parsing one file: the check, or the problems. `code_at` is the place of its code."""
+    """The result of reading one check: the check, or the problems. `code_at` is the place of its code, `named_at` that
+    of its name, if it is a row of a table."""
 
     path: str
     check: Check | None
     problems: tuple[CatalogueProblem, ...] = ()
     code_at: tuple[int, int] = (1, 1)
+    named_at: tuple[int, int] | None = None
+
+    @property
+    def location(self) -> str:
+        """Where the check is: its file, and the line if it is a row of a table."""
+        return self.path if self.named_at is None else f"{self.path}:{self.named_at[0]}"
 
 
-def parse_check(data: bytes, path: str, family: str, name: str) -> Parsed:
-    """Parse one check file. `path` is only used in places of problems; family and name come from it."""
-    try:
-        tree = load_tree(data)
-    except TreeError as error:
-        return Parsed(path, None, tuple(CatalogueProblem(path, *place) for place in error.places))
-    return read_check(tree, path, family, name)
-
-
-def read_check(tree: YamlNode, path: str, family: str, name: str) -> Parsed:
-    """Convert the tree of one check file."""
+def read_check(tree: YamlNode, path: str, family: str, name: str, named_at: tuple[int, int] | None = None) -> Parsed:
+    """Convert the tree of one check, that of a file or of a row of a table whose name is at `named_at`. `path` is only
+    used in places of problems."""
     fields = Fields(path)
     if family not in WRITABLE:
         folders = ", ".join(WRITABLE)
         fields.problem(tree, f"a check must be in the folder of its family ({folders}), not in '{family}'")
     if not valid_name(name):
-        fields.problem(tree, f"the file name '{name}' must be in kebab case")
+        fields.problem(tree, f"the {'file name' if named_at is None else 'name'} '{name}' must be in kebab case")
     keys = fields.mapping(tree, "check", _REQUIRED, _OPTIONAL)
     check = _check(fields, keys, family, name)
     place = (keys["code"].line, keys["code"].column) if "code" in keys else (1, 1)
-    return Parsed(path, None if fields.problems else check, tuple(fields.problems), place)
+    return Parsed(path, None if fields.problems else check, tuple(fields.problems), place, named_at)
 
 
 def valid_name(name: str) -> bool:

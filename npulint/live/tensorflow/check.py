@@ -132,10 +132,10 @@ def built(thing: Any, kind: str, inputs: Sequence[Any], train: bool) -> Built:
         inputs = unpacked(inputs)
     if kind == "callable" and not _eager():
         return _drawn(lambda: thing(*placeholders(tuple(inputs), "input")))
-    return _of_functions(_building_functions(thing, kind, inputs, train))
+    return _of_functions(_functions_of_model(thing, kind, inputs, train))
 
 
-def _building_functions(thing: Any, kind: str, inputs: Sequence[Any], train: bool) -> list[Any]:
+def _functions_of_model(thing: Any, kind: str, inputs: Sequence[Any], train: bool) -> list[Any]:
     """The concrete functions of an object."""
     if kind == "concrete":
         return [thing]

@@ -22,7 +22,7 @@ from npulint.live.torch.sites import outermost, unrecorded
 # Finds what a function works on besides its arguments: modules, optimizers and tensors in its names, and other state
 # that it may change: schedulers, generators, counters, lists of losses.
 
-_DEEPEST_REACHING = 4
+_MAX_NESTING = 4
 _MOST = 1000
 _SCHEDULES = "torch.optim.lr_scheduler"
 
@@ -33,7 +33,7 @@ def move_reached(function: Any, moved: MovedObjects) -> None:
 
 
 def _visit(value: Any, moved: MovedObjects, seen: set[int], depth: int) -> None:
-    if id(value) in seen or depth > _DEEPEST_REACHING:
+    if id(value) in seen or depth > _MAX_NESTING:
         return
     seen.add(id(value))
     if isinstance(value, torch.nn.Module):

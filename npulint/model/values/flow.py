@@ -39,7 +39,7 @@ _NAMED = {
     "sys.float_info.epsilon": sys.float_info.epsilon,
 }
 # type: (greatest, distance of 1 from the next number, smallest normal number)
-_TYPES_NAMED_NUMBERS = {
+_FLOAT_LIMITS = {
     "float16": (65504.0, 2.0**-10, 2.0**-14),
     "bfloat16": (float(2**128 - 2**120), 2.0**-7, 2.0**-126),
     "float32": (float(2**128 - 2**104), 2.0**-23, 2.0**-126),
@@ -66,7 +66,7 @@ def limit_of(type_name: str, limit: str) -> float | None:
     package, _, last = type_name.rpartition(".")
     if package == "" and last == "float":
         last = "double"  # that of Python
-    limits = _TYPES_NAMED_NUMBERS.get(_SAME_TYPES.get(last, last)) if package in ("", *_WITH_LIMITS) else None
+    limits = _FLOAT_LIMITS.get(_SAME_TYPES.get(last, last)) if package in ("", *_WITH_LIMITS) else None
     if limits is None:
         return None
     greatest, distance, smallest = limits

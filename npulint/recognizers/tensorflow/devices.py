@@ -21,7 +21,7 @@ from npulint.recognizers.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, is_
 
 _DEVICE = "tensorflow.device"
 _DEPLOYMENT = "DeploymentConfig"
-_GPU_TOWERS = lazy_compile(r"gpu|cuda|tower|clone|device")
+_TOWER_NAMES = lazy_compile(r"gpu|cuda|tower|clone|device")
 _LISTS = frozenset("enumerate list sorted zip tuple".split())
 
 
@@ -56,7 +56,7 @@ def towers(call: CallSite) -> list[Towers]:
         return []
     over = call.expr(loop.record.test)
     words = [*_words(over), *_words(device)]
-    is_tower = _changes(device, loop) and _GPU_TOWERS.search(" ".join(words).lower())
+    is_tower = _changes(device, loop) and _TOWER_NAMES.search(" ".join(words).lower())
     return [Towers(call, call.name, tuple(_lengths(over)))] if is_tower else []
 
 

@@ -221,7 +221,7 @@ class RankStart(CallFact):
         """Whether the function that calls it, or the script at module level, also trains, before it ends."""
         own = self.scope.function or self.scope.at(0)
         later = [call for call in own.calls if call.line > self.call.line]
-        return any(map(_rank_start_trains, later)) or _reaches_training(own, [call.target for call in later])
+        return any(map(_starts_training_rank, later)) or _reaches_training(own, [call.target for call in later])
 
 
 @recognizes(matching=lambda name: name == _INITIALISER or (name.startswith("horovod.") and name.endswith(".init")))
@@ -230,7 +230,7 @@ def rank_starts(call: CallSite) -> list[RankStart]:
     return [RankStart(call, call.name)]
 
 
-def _rank_start_trains(call: CallSite) -> bool:
+def _starts_training_rank(call: CallSite) -> bool:
     return is_session_run(call.name) or (call.target is None and call.last in _TRAINING)
 
 
@@ -242,7 +242,7 @@ def _reaches_training(start: Scope, functions: list[Scope | None]) -> bool:
         if current in seen:
             continue
         seen.add(current)
-        if any(map(_rank_start_trains, current.calls)):
+        if any(map(_starts_training_rank, current.calls)):
             return True
         queue += [call.target for call in current.calls if call.target is not None]
     return False

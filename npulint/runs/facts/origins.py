@@ -90,7 +90,7 @@ class Names:
         segments = _segments(node)
         for place in range(len(segments) - 1, -1, -1):
             fitting = [name for name in self._fitting(segments[place]) if self._lies_in(name, segments[:place])]
-            built = [name for name in fitting if any(_name_is(name, call) for call in calls)]
+            built = [name for name in fitting if any(_fits_call(name, call) for call in calls)]
             lines = {
                 (line.path, line.span.line): line for name in built or fitting for line in self._lines(name, calls)
             }
@@ -199,7 +199,7 @@ def _bare(part: str) -> str:
     return _WRAPPED.sub("", plain) if _WRAPPED.search(plain) else part
 
 
-def _name_is(name: _Name, call: Fact) -> bool:
+def _fits_call(name: _Name, call: Fact) -> bool:
     place = name.module.code.calls[name.index]
     return call.path == name.module.path and (call.span.line, call.span.column) == (place.line, place.column)
 

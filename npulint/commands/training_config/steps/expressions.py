@@ -15,7 +15,7 @@ from npulint.model.values.cursors import CallSite, Expr, Scope
 # Literal values.
 
 _EXACT = 1 << 53  # integers up to here are exact as floats
-_DEEP_LITERALS = 6  # nesting levels of displays and operations
+_MAX_LITERAL_NESTING = 6  # nesting levels of displays and operations
 _ARITHMETIC_LITERALS = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
 
@@ -46,7 +46,7 @@ def skeleton(value: Value, depth: int = 0) -> Hashable:
     if isinstance(value, Const):
         content = value.value
         return float(content) if isinstance(content, bool | int) and abs(content) < _EXACT else content
-    if depth < _DEEP_LITERALS:
+    if depth < _MAX_LITERAL_NESTING:
         if isinstance(value, SequenceDisplay):
             return ("[]", *(skeleton(item, depth + 1) for item in value.items))
         if isinstance(value, Op):

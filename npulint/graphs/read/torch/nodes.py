@@ -31,7 +31,7 @@ LIMIT = 256
 """Maximum characters of a symbolic size."""
 
 _LONGEST = 4000
-_DEPTH_SYMBOLS = 24
+_MAX_SYMBOL_DEPTH = 24
 _INFIX = {"Add": " + ", "Mul": "*", "Pow": "**", "FloorDiv": "//", "PythonMod": " % ", "Mod": " % "}
 
 
@@ -47,7 +47,7 @@ def readable(text: str) -> str:
 
 
 def _written(node: ast.expr, depth: int) -> str:
-    if depth > _DEPTH_SYMBOLS:
+    if depth > _MAX_SYMBOL_DEPTH:
         raise ValueError("deep")
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return ast.unparse(node)

@@ -19,7 +19,7 @@ FRAMEWORK = "mmengine"
 _KEYS = frozenset(
     "_base_ default_hooks default_scope dist_params env_cfg lr_config optim_wrapper optimizer_config".split()
 )
-_MAKERS_PYTHON_FILES = ("dict", "list", "tuple", "set")
+_CONTAINER_TYPES = ("dict", "list", "tuple", "set")
 _DEEP = 12
 _MOST = 2000  # values of one file
 
@@ -41,7 +41,7 @@ def _is_configuration(code: Code) -> bool:
     """Whether a module only assigns values, and names what such a configuration has."""
     if len(code.blocks) != 1 or code.imports or _KEYS.isdisjoint(assignment.target for assignment in code.assignments):
         return False
-    return all(isinstance(call.callee, Ref) and call.callee.name in _MAKERS_PYTHON_FILES for call in code.calls)
+    return all(isinstance(call.callee, Ref) and call.callee.name in _CONTAINER_TYPES for call in code.calls)
 
 
 class _Leaves:
