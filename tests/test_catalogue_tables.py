@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from npulint.core.check_problems import CatalogueError
 
+from npulint.core.errors import CatalogueError
 from npulint.judge.catalogue.check import Check
 from npulint.judge.catalogue.load import load_catalogue, load_files
 from npulint.judge.catalogue.schema import Parsed
