@@ -141,6 +141,10 @@ class Store:
         base.pins -= 1
         self.join(ends)
 
+    def resume(self, layer: Layer) -> None:
+        """Continue from a state; a captured state may stand on it."""
+        self.layer = Layer(layer, self.serial) if layer.pins else layer
+
     def captured(self) -> Layer:
         """The current state, to be joined later."""
         layer: Layer | None = self.layer
@@ -160,7 +164,7 @@ class Store:
     def join(self, layers: Sequence[Layer]) -> None:
         """Continue where all of these states, which nobody else holds, meet."""
         if len(layers) == 1:
-            self.layer = layers[0] if layers[0].pins else _folded(layers[0])
+            self.resume(layers[0] if layers[0].pins else _folded(layers[0]))
             return
         base = layers[0]
         for other in layers[1:]:

@@ -73,7 +73,7 @@ def guarded(m: Machine, work: Callable[[], object]) -> tuple[bool, list[Outcome]
         m.store.layer = m.store.overlay(base, region)
         layer = m.store.captured()
         outcomes = [*outcomes, Outcome(layer, _possible_error(m, guard.possible))]
-    m.store.layer = end
+    m.store.resume(end)
     return goes_on, outcomes
 
 
@@ -194,7 +194,10 @@ def _handled(m: Machine, handlers: Sequence[ast.ExceptHandler], error: Value) ->
     ends: list[Layer] = []
     rest = error
     for handler in handlers:
-        taken, rest_after = _split(m, rest, handler.type)
+        try:
+            taken, rest_after = _split(m, rest, handler.type)
+        except Dead:  # what a handler names cannot be evaluated: that exception goes on instead
+            return ends
         if taken is None:
             continue
         base = m.store.fork()
@@ -299,7 +302,7 @@ def value_unless(m: Machine, work: Callable[[], Value], error: str, otherwise: V
     end = m.store.layer
     for outcome in outcomes:
         split_outcome(m, outcome, [m.heap.symbol(f"builtins.{error}")], caught)
-    m.store.layer = end
+    m.store.resume(end)
     if caught:
         results.append(otherwise)
     leave(m, caught, goes_on)

@@ -160,7 +160,7 @@ def _worked_out(m: Machine, iterator: Obj) -> Items:
     own = {iterator, collected, *((frame.locals,) if isinstance(frame, Frame) else ())}
     changed = {owner for owner, _ in m.store.changed(base, m.store.layer)} - own
     base.pins -= 1
-    m.store.layer = base
+    m.store.resume(base)
     if changed or guard.raised or guard.possible or (len(m.probes.visited), len(m.ends)) != before[:2]:
         return Items(None)
     return content if count < _MOST_KEPT else Items(None)

@@ -68,7 +68,7 @@ def _iterate_by_next(m: Machine, iterator: Obj, consume: Callable[[Value], objec
         end = m.store.layer
         for outcome in outcomes:
             split_outcome(m, outcome, stop, finished)
-        m.store.layer = end
+        m.store.resume(end)
         if not goes_on:
             raise Dead
         consume(results[-1])

@@ -38,7 +38,7 @@ def _until_stable(m: Machine, work: Callable[[], object], surely: bool) -> None:
             base.pins -= 1
             if surely and not number:
                 raise
-            store.layer = base
+            store.resume(base)
             return
         end = store.layer
         changed = store.changed(base, end)

@@ -109,7 +109,7 @@ def _may_be(m: Machine, owner: Obj, key: object, value: Value, test: ast.expr, h
         del m.ends[ends:]
         m.guards, m.store.regions = guards, regions
         base.pins -= 1
-        m.store.layer = base
+        m.store.resume(base)
 
 
 def _cell(m: Machine, place: ast.Name | ast.Attribute) -> tuple[Obj, object, Value] | None:

@@ -483,8 +483,10 @@ def _namedtuple(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value
         return UNKNOWN
     names = given.replace(",", " ").split() if isinstance(given, str) else [str(field) for field in given]  # type: ignore[attr-defined]
     defaults = arguments.keywords.get("defaults")
-    values = list(items.listed(m, defaults).items or ()) if defaults is not None else []
-    return Value((records.named_tuple_class(m, name, names, values),))
+    values = items.listed(m, defaults).items if defaults is not None else ()
+    if values is None:
+        return UNKNOWN
+    return Value((records.named_tuple_class(m, name, names, list(values)),))
 
 
 def _unique(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
