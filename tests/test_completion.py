@@ -21,6 +21,7 @@ from tests.tools import needed
 
 QUIET = 0.3  # seconds without output after which a shell has answered
 PATIENCE = 20
+PROMPT = "ready> "
 
 
 @pytest.fixture(scope="module")
@@ -95,10 +96,20 @@ class Terminal:
             seen += os.read(self._end, 65536)
         return seen.decode(errors="replace")
 
+    def execute(self, text: str) -> str:
+        """Type a command, and read until the prompt is back."""
+        os.write(self._end, text.encode())
+        seen, until = b"", time.monotonic() + PATIENCE
+        while PROMPT.encode() not in seen.rpartition(b"\n")[2] or b"\n" not in seen:
+            assert time.monotonic() < until, seen
+            if select.select([self._end], [], [], 1)[0]:
+                seen += os.read(self._end, 65536)
+        return seen.decode(errors="replace")
+
     def completed(self, line: str) -> list[str]:
         """The words of `line` after Tab was pressed at its end."""
         self.type(f"{line}\t")
-        answer = self.type("\x01printf '<%s>' \n")
+        answer = self.execute("\x01printf '<%s>' \n")
         return re.findall(r"<([^<>%]*)>", answer.rpartition("printf")[2])
 
     def close(self) -> None:
@@ -193,7 +204,8 @@ def test_what_tab_writes(scripts: dict[str, Path], folder: Path, shell: str) -> 
     flags = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"]}[shell]
     terminal = Terminal([needed(shell), *flags], folder)
     begin = "autoload -U compinit; compinit -u -D; " if shell == "zsh" else ""
-    terminal.type(f"PS1='> '; {begin}source {scripts[shell]}\n")
+    first, last = PROMPT[:3], PROMPT[3:]  # what is typed is shown as well, and must not look like the prompt
+    terminal.execute(f"PS1='{first}''{last}'; {begin}source {scripts[shell]}\n")
     try:
         assert {name: terminal.completed(line) for name, (line, _) in TYPED.items()} == {
             name: words for name, (_, words) in TYPED.items()
