@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Set
 
 from npulint.facts.attributes import Flag
-from npulint.model.code.recursion import Recursion
+from npulint.model.code.recursion import Cuts
 from npulint.model.values.cursors import Scope
 
 _CALLS = frozenset(("sys.exit", "os._exit", "exit", "quit"))
@@ -30,27 +30,31 @@ class Exits:
         self._stops = stops
         self._kinds = kinds
         self._dead: dict[object, dict[int, int]] = {}  # by file, the line in a block after which nothing of it runs
-        self._pending: set[str] = set()
+        self._pending: dict[str, int] = {}  # the files that are being read, with their numbers among open questions
 
     def are_before(self, scope: Scope, line: int) -> bool:
         """Whether what stands at `line` of a block follows an exit that is certainly taken."""
         path, context = scope.path, scope.context
         dead = self._dead.get(path)
         if dead is None:
-            with context.asking(self._dead, path):
-                dead = self._find(scope.at(0))
-        elif path in self._pending or (id(self._dead), path) in context.provisional:
-            Recursion.cuts += 1
+            module = scope.at(0)
+            self._dead[path] = _after_first(self._stops(module))
+            self._pending[path] = Cuts.open
+            try:
+                with context.asking(self._dead, path):
+                    dead = self._find(module)
+            finally:
+                self._pending.pop(path, None)
+        elif path in self._pending:
+            Cuts.at(self._pending[path], is_own=True)
+        else:
+            context.depends_on_cut(self._dead, path)
         return bool(dead) and any(line > dead.get(block, line) for block in scope.module.ancestors(scope.block))
 
     def _find(self, module: Scope) -> dict[int, int]:
         """Fills `_dead` for a module. Conditions may ask what imports have set: until then, only `stops` count."""
-        self._pending.add(module.path)
-        stopped = self._dead[module.path] = _after_first(self._stops(module))
-        try:
-            dead = self._dead[module.path] = _after_first([*stopped.items(), *self._exits(module)])
-        finally:
-            self._pending.discard(module.path)
+        stopped = self._dead[module.path]
+        dead = self._dead[module.path] = _after_first([*stopped.items(), *self._exits(module)])
         return dead
 
     def _exits(self, module: Scope) -> Iterator[tuple[int, int]]:

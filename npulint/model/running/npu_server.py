@@ -8,6 +8,7 @@ will be moved by it.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import cached_property
 
 from npulint.core.lazy_regex import lazy_compile
@@ -68,7 +69,15 @@ class NpuServer:
 
     def value(self, expression: Expr) -> PossibleValues:
         """The scalars that an expression may have there; of a device its text."""
-        return _value(expression, self)
+        values, is_from_machine = _answered(expression, self)
+        self._answers += is_from_machine
+        return values
+
+    def answered(self, work: Callable[[], PossibleValues]) -> tuple[PossibleValues, bool]:
+        """What something gives, and whether anything in it came from the machine."""
+        before = self._answers
+        values = work()
+        return values, self._answers > before
 
     def recorded(self, name: str) -> PossibleValues:
         """What the table has for a canonical name."""
@@ -213,7 +222,11 @@ def _holds(branch: Scope) -> bool | None:
     return npu_server(branch.context).truth(branch.test)
 
 
-@walker(depth=16, otherwise=lambda: NOTHING)
+@walker(depth=16, otherwise=lambda: (NOTHING, False), kept=True)
+def _answered(expression: Expr, server: NpuServer) -> tuple[PossibleValues, bool]:
+    return server.answered(lambda: _value(expression, server))
+
+
 def _value(expression: Expr, server: NpuServer) -> PossibleValues:
     if expression.is_literal:
         return expression.known
@@ -229,9 +242,9 @@ def _value(expression: Expr, server: NpuServer) -> PossibleValues:
         test, chosen, other = expression.operands()
         holds = server.truth(test)
         if holds is not None:
-            return _value(chosen if holds else other, server)
+            return server.value(chosen if holds else other)
     if expression.operator:
-        return apply(expression.operator, [_value(operand, server) for operand in expression.operands()])
+        return apply(expression.operator, [server.value(operand) for operand in expression.operands()])
     return NOTHING
 
 
@@ -254,12 +267,12 @@ def _of_name(expression: Expr, server: NpuServer) -> PossibleValues:
         return plain
     if len(live) < len(assignments):
         server.from_machine(NO)
-    merged = merge([_value(assignment.value, server) for assignment in live])
+    merged = merge([server.value(assignment.value) for assignment in live])
     return merged if merged.exact else plain if len(live) == len(assignments) else merged
 
 
 def _kind_of_device(device: Expr, server: NpuServer) -> PossibleValues:
-    values = _value(device, server)
+    values = server.value(device)
     texts = [value for value in values.values if isinstance(value, str)]
     if len(texts) != len(values.values) or not texts:
         return NOTHING
@@ -275,11 +288,11 @@ def _of_part(expression: Expr, server: NpuServer) -> PossibleValues:
             return _kind_of_device(attribute[0], server)
         return values
     holder, index = expression.subscript
-    key = _value(index, server).single
+    key = server.value(index).single
     for display in holder.displays if key is not None else ():
         for entry, value in display.entries:
             if entry is not None and entry.literal == key:
-                return _value(value, server)
+                return server.value(value)
     return expression.known
 
 
@@ -291,7 +304,7 @@ def _of_call(call: CallSite, server: NpuServer) -> PossibleValues:
     first = call.args[0] if call.args else None
     if first is not None:
         if name in _CONVERSIONS:
-            scalars = _value(first, server)
+            scalars = server.value(first)
             return apply(name, [scalars]) if name == "bool" else scalars
         if name in _FIND_SPEC:
             return server.from_machine(_availability(first.single, server))
@@ -324,7 +337,7 @@ def _returned(function: Scope, server: NpuServer) -> PossibleValues:
         if answer == "no":
             server.from_machine(NO)
         else:
-            valueses.append(_value(Expr(record.value, scope, record.line + 1), server))
+            valueses.append(server.value(Expr(record.value, scope, record.line + 1)))
     return merge(valueses) if valueses else NOTHING
 
 
@@ -352,7 +365,7 @@ def _is_kind_of_unknown(value: Expr, server: NpuServer) -> bool:
     a device that is handed on, which in a project that was moved is the NPU."""
     exprs = [assignment.value for assignment in value.assignments] if value.written.isidentifier() else []
     kinds = exprs or [value]
-    return all(kind.dotted.endswith(".type") and not _value(kind, server).exact for kind in kinds)
+    return all(kind.dotted.endswith(".type") and not server.value(kind).exact for kind in kinds)
 
 
 def _try_of(handler: Scope) -> Scope | None:

@@ -13,7 +13,7 @@ from npulint.model.code.bindings import Bindings
 from npulint.model.code.module import Module
 from npulint.model.code.names import Names
 from npulint.model.code.project import Project
-from npulint.model.code.recursion import Recursion
+from npulint.model.code.recursion import Cuts, Recursion
 from npulint.model.launches.options import Options
 from npulint.model.values.executions import Executions
 
@@ -36,9 +36,9 @@ class Context:
         self.bindings = Bindings(self.names).of
         self.walks: dict[object, Recursion] = {}  # see `npulint.model.values.walker`
         self.answers: dict[object, dict[object, Any]] = {}  # by function, see `once` and `npulint.model.values.walker`
-        self.asked = 0  # how many questions are being answered within each other, see `npulint.model.values.walker`
-        self.provisional: dict[tuple[int, object], dict[object, Any]] = {}
-        """Where answers are kept that a cut may have changed, by the table and the question."""
+        self.provisional: dict[tuple[int, object], tuple[dict[object, Any], int]] = {}
+        """The answers that a cut may have changed, by their table and question: with the number of the open question
+        until whose end they hold, see `npulint.model.code.recursion`."""
         self.assumed: dict[tuple[str, int], Any] = {}  # see `npulint.model.running.conditions`
         self.load: Callable[[Module, int], list[Value]] | None = None  # see `npulint.model.values.data_files`
         self.composed: Callable[[Module, int], Value | None] | None = None
@@ -49,22 +49,56 @@ class Context:
 
     @contextmanager
     def asking(self, answers: dict[object, Any], question: object) -> Iterator[None]:
-        """While it is open, a question is being answered. Its answer is provisional if something was cut meanwhile; the
-        outermost question ends what is provisional."""
-        self.asked += 1
-        cuts = Recursion.cuts
-        is_final = False
+        """While it is open, a question is being answered whose answer stands in a table, at first an assumed one."""
+        assumed = answers[question]
+        number, outer = Cuts.begin()
         try:
             yield
-            is_final = Recursion.cuts == cuts or self.asked == 1
         finally:
-            self.asked -= 1
-            if not is_final:
-                self.provisional[id(answers), question] = answers
-            if not self.asked:
-                for (_, provisional), table in self.provisional.items():
-                    table.pop(provisional, None)
-                self.provisional.clear()
+            lowest = Cuts.end(number, outer)
+            self.settle(answers, question, number, lowest, answers.get(question) == assumed)
+
+    def settle(
+        self, answers: dict[object, Any], question: object, number: int, lowest: int, as_assumed: bool
+    ) -> None:
+        """Decide what becomes of an answer in a table, and of those that were worked out meanwhile. What was worked out
+        from an assumed answer holds if that is the answer (`as_assumed`); else it is asked again when it is needed. An
+        answer that depends on what a question around it was assumed to be (`lowest`) holds until that is answered."""
+        if number in Cuts.assumed or number in Cuts.limited:
+            as_assumed = as_assumed and number not in Cuts.limited
+            Cuts.assumed.discard(number)
+            Cuts.limited.discard(number)
+            for key, (table, until) in list(self.provisional.items()):
+                if until < number:
+                    continue
+                if not as_assumed:
+                    table.pop(key[1], None)
+                    del self.provisional[key]
+                elif lowest < number:
+                    self.provisional[key] = table, lowest
+                else:
+                    del self.provisional[key]
+        if number and lowest < number:
+            self.provisional[id(answers), question] = answers, lowest
+        if not number:
+            self.forget_provisional()
+
+    def forget_provisional(self) -> None:
+        """Drop the answers that hold until the outermost question is answered."""
+        for (_, question), (table, _) in self.provisional.items():
+            table.pop(question, None)
+        self.provisional.clear()
+        Cuts.assumed.clear()
+        Cuts.limited.clear()
+
+    def depends_on_cut(self, answers: dict[object, Any], question: object) -> bool:
+        """Whether an answer in a table is provisional; what is worked out from it is so, too."""
+        provisional = self.provisional.get((id(answers), question))
+        if provisional is None:
+            return False
+        if provisional[1] < Cuts.lowest:
+            Cuts.lowest = provisional[1]
+        return True
 
     @property
     def torch_release(self) -> tuple[int, int] | None:

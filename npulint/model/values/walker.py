@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
 
-from npulint.model.code.recursion import Recursion
+from npulint.model.code.recursion import Cuts, Recursion
 from npulint.model.values.context import Context
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -41,23 +41,25 @@ def walker(
             active = recursion.active  # as `Recursion.enter` and `leave`, which cost more than many walks
             recursion.count = recursion.count + 1 if active else 0
             if len(active) >= depth or recursion.count > steps or question in active:
-                Recursion.cuts += 1
+                recursion.cut(question, kept)
                 return otherwise()
-            active.add(question)
+            active[question] = Cuts.open
             try:
                 return function(cursor, *args)
             finally:
-                active.discard(question)
+                active.pop(question, None)
 
-        decorated = _kept(walk) if kept else walk
+        decorated = _kept(walk, otherwise) if kept else walk
         decorated.__doc__ = function.__doc__
         return cast(_F, decorated)
 
     return decorate
 
 
-def _kept(walk: Callable[..., Any]) -> Callable[..., Any]:
-    """A walk whose whole answers are kept. They depend on nothing but the project, whatever is being asked around."""
+def _kept(walk: Callable[..., Any], otherwise: Callable[[], Any]) -> Callable[..., Any]:
+    """A walk whose answers are kept. They depend on nothing but the project, whatever is being asked around: answers
+    that a cut may have changed are kept only as long as they would be the same. Without them, code in which all
+    functions call each other would be walked along each of its paths."""
 
     def answer(cursor: Cursor, *args: Any) -> Any:
         context = cursor.context
@@ -68,11 +70,19 @@ def _kept(walk: Callable[..., Any]) -> Callable[..., Any]:
             answers = context.answers[answer] = {}
         question = (cursor, *args) if args else cursor
         worked_out = answers.get(question, _MISSING)
-        if worked_out is _MISSING:
-            cuts = Recursion.cuts
+        if worked_out is not _MISSING:
+            if context.provisional:
+                context.depends_on_cut(answers, question)
+            return worked_out
+        number, outer = Cuts.begin()
+        try:
             worked_out = walk(cursor, *args)
-            if Recursion.cuts == cuts:
-                answers[question] = worked_out
+        finally:
+            lowest = Cuts.end(number, outer)
+        if number or lowest >= 0:
+            answers[question] = worked_out
+        if not number or Cuts.assumed or Cuts.limited:
+            context.settle(answers, question, number, lowest, worked_out == otherwise())
         return worked_out
 
     return answer
@@ -81,11 +91,11 @@ def _kept(walk: Callable[..., Any]) -> Callable[..., Any]:
 def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
     """Lets a function of one cursor work out its answer once for each cursor of a project. Where it comes back to a
     cursor whose answer it is still working out, or would work out more than `DEPTH` answers within each other, the
-    answer is `meanwhile()`. Answers that such a cut may have changed are kept only until the outermost question is
-    answered, whose own answer is kept: they would depend on what was asked first."""
+    answer is `meanwhile()`. Answers that such a cut may have changed are not kept longer than they hold: they would
+    depend on what was asked first."""
 
     def decorate(function: _F) -> _F:
-        pending: set[object] = set()
+        pending: dict[object, int] = {}
 
         def answer(cursor: Cursor) -> Any:
             context = cursor.context
@@ -93,19 +103,21 @@ def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
             if cached is None:
                 cached = context.answers[answer] = {}
             elif cursor in cached:
-                if context.asked and (cursor in pending or (id(cached), cursor) in context.provisional):
-                    Recursion.cuts += 1
+                if Cuts.open and cursor in pending:
+                    Cuts.at(pending[cursor], is_own=True)
+                elif context.provisional:
+                    context.depends_on_cut(cached, cursor)
                 return cached[cursor]
             if len(pending) >= DEPTH:
-                Recursion.cuts += 1
+                Cuts.at(next(iter(pending.values())), is_own=False)
                 return meanwhile()
             cached[cursor] = meanwhile()
-            pending.add(cursor)
+            pending[cursor] = Cuts.open
             try:
                 with context.asking(cached, cursor):
                     worked_out = cached[cursor] = function(cursor)
             finally:
-                pending.discard(cursor)
+                pending.pop(cursor, None)
             return worked_out
 
         answer.__doc__ = function.__doc__
