@@ -58,9 +58,7 @@ class Context:
             lowest = Cuts.end(number, outer)
             self.settle(answers, question, number, lowest, answers.get(question) == assumed)
 
-    def settle(
-        self, answers: dict[object, Any], question: object, number: int, lowest: int, as_assumed: bool
-    ) -> None:
+    def settle(self, answers: dict[object, Any], question: object, number: int, lowest: int, as_assumed: bool) -> None:
         """Decide what becomes of an answer in a table, and of those that were worked out meanwhile. What was worked out
         from an assumed answer holds if that is the answer (`as_assumed`); else it is asked again when it is needed. An
         answer that depends on what a question around it was assumed to be (`lowest`) holds until that is answered."""
