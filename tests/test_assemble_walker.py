@@ -136,7 +136,7 @@ def test_what_a_cut_answer_is_made_of_is_cut_as_well(context: Context) -> None:
 @memoized(meanwhile=bool)
 def reaches_z(node: Node) -> bool:
     ASKED.append(node.name)
-    return node.name == "z" or any([reaches_z(target) for target in node.following])
+    return node.name == "z" or bool(sum(map(reaches_z, node.following)))
 
 
 def test_what_a_circle_was_assumed_to_be_and_is_holds_for_all_of_it(context: Context) -> None:
@@ -163,11 +163,11 @@ def test_nodes_that_all_lead_to_each_other_are_asked_about_once(context: Context
 @walker(depth=90, otherwise=bool, kept=True)
 def walks_to_z(node: Node) -> bool:
     ASKED.append(node.name)
-    return node.name == "z" or any([walks_to_z(target) for target in node.following])
+    return node.name == "z" or bool(sum(map(walks_to_z, node.following)))
 
 
 def test_a_walk_of_nodes_that_all_lead_to_each_other_does_not_take_all_paths(context: Context) -> None:
     letters = "abcdefghijkl"
     node = graph(context, *(first + second for first in letters for second in letters if first != second), "lz")
     assert all(walks_to_z(node._replace(name=name)) for name in letters)
-    assert len(ASKED) <= len(letters) ** 2
+    assert len(ASKED) <= 3 * len(letters) ** 2
