@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from re import Match
 
@@ -60,9 +59,9 @@ LONGEST_TITLE = 90
 
 _PARTS = ("title", "message", "why", "fix")
 _WIDE = r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]"
-_SEAM = re.compile(rf"(?<=[\u3000-\u303f\uff00-\uffef]) | (?=[\u3000-\u303f\uff00-\uffef])|(?<={_WIDE}) (?={_WIDE})")
+_SEAM = lazy_compile(rf"(?<=[\u3000-\u303f\uff00-\uffef]) | (?=[\u3000-\u303f\uff00-\uffef])|(?<={_WIDE}) (?={_WIDE})")
 """The blank that line folding leaves next to Chinese punctuation or between Chinese characters."""
-_CHINESE = re.compile(r"[\u3400-\u9fff]")
+_CHINESE = lazy_compile(r"[\u3400-\u9fff]")
 _ALWAYS = frozenset(("name", "short", "path"))
 _COUNTS = frozenset(("count", "files"))
 """Placeholders of checks that report several places as one finding (`once`)."""

@@ -37,14 +37,7 @@ class Exits:
         path, context = scope.path, scope.context
         dead = self._dead.get(path)
         if dead is None:
-            module = scope.at(0)
-            self._dead[path] = _after_first(self._stops(module))
-            self._pending[path] = Cuts.open
-            try:
-                with context.asking(self._dead, path):
-                    dead = self._find(module)
-            finally:
-                self._pending.pop(path, None)
+            dead = self._find(scope.at(0))
         elif path in self._pending:
             Cuts.at(self._pending[path], is_own=True)
         else:
@@ -53,8 +46,16 @@ class Exits:
 
     def _find(self, module: Scope) -> dict[int, int]:
         """Fills `_dead` for a module. Conditions may ask what imports have set: until then, only `stops` count."""
-        stopped = self._dead[module.path]
-        dead = self._dead[module.path] = _after_first([*stopped.items(), *self._exits(module)])
+        path, context = module.path, module.context
+        stopped = self._dead[path] = _after_first(self._stops(module))
+        number, outer = Cuts.begin()
+        self._pending[path] = number
+        try:
+            dead = self._dead[path] = _after_first([*stopped.items(), *self._exits(module)])
+        finally:
+            self._pending.pop(path, None)
+            lowest = Cuts.end(number, outer)
+            context.settle(self._dead, path, number, lowest, self._dead[path] == stopped)
         return dead
 
     def _exits(self, module: Scope) -> Iterator[tuple[int, int]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
@@ -46,17 +45,6 @@ class Context:
         self.held_as: Callable[[str], list[Value]] | None = None
         self.executions: Executions | None = None  # where the files can be read again
         self._worked_out: dict[object, Any] = {}
-
-    @contextmanager
-    def asking(self, answers: dict[object, Any], question: object) -> Iterator[None]:
-        """While it is open, a question is being answered whose answer stands in a table, at first an assumed one."""
-        assumed = answers[question]
-        number, outer = Cuts.begin()
-        try:
-            yield
-        finally:
-            lowest = Cuts.end(number, outer)
-            self.settle(answers, question, number, lowest, answers.get(question) == assumed)
 
     def settle(self, answers: dict[object, Any], question: object, number: int, lowest: int, as_assumed: bool) -> None:
         """Decide what becomes of an answer in a table, and of those that were worked out meanwhile. What was worked out

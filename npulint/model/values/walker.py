@@ -81,7 +81,7 @@ def _kept(walk: Callable[..., Any], otherwise: Callable[[], Any]) -> Callable[..
             lowest = Cuts.end(number, outer)
         if number or lowest >= 0:
             answers[question] = worked_out
-        if not number or Cuts.assumed or Cuts.limited:
+        if lowest < number or Cuts.assumed or Cuts.limited:
             context.settle(answers, question, number, lowest, worked_out == otherwise())
         return worked_out
 
@@ -111,13 +111,16 @@ def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
             if len(pending) >= DEPTH:
                 Cuts.at(next(iter(pending.values())), is_own=False)
                 return meanwhile()
-            cached[cursor] = meanwhile()
-            pending[cursor] = Cuts.open
+            assumed = cached[cursor] = meanwhile()
+            number, outer = Cuts.begin()
+            pending[cursor] = number
             try:
-                with context.asking(cached, cursor):
-                    worked_out = cached[cursor] = function(cursor)
+                worked_out = cached[cursor] = function(cursor)
             finally:
                 pending.pop(cursor, None)
+                lowest = Cuts.end(number, outer)
+                if lowest < number or Cuts.assumed or Cuts.limited:
+                    context.settle(cached, cursor, number, lowest, cached[cursor] == assumed)
             return worked_out
 
         answer.__doc__ = function.__doc__
