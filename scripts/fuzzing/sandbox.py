@@ -26,7 +26,7 @@ from scripts.fuzzing.judge import judge
 
 Judge = Callable[[Example, Path], "Failure | None"]
 _FRAME = re.compile(r'File "[^"]*?/((?:npulint|scripts|tests)/[^"]+)", line (\d+) in (\S+)')
-_NOT_OF_NPULINT = re.compile(r"(?:scripts|tests)/|npulint/core/budget\.py")  # the latter watches, in a thread of its own
+_NOT_OF_NPULINT = re.compile(r"(?:scripts|tests)/|npulint/core/budget\.py")  # the latter is a thread that watches
 _ENDED = 78  # the exit code of a process that took too long
 _AGE = 400  # examples after which a process is replaced, so that what it remembers stays small
 _OF_A_SERVER = 20  # examples that a language server counts for: its threads stay until the process ends
