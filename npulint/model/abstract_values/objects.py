@@ -60,11 +60,12 @@ class Items:
         mine, others = self.items, other.items
         if mine is not None and others is not None and len(mine) == len(others):
             return Items(tuple(value.joined(two) for value, two in zip(mine, others, strict=True)))
-        if mine == ():
-            return Items(None, other.any_item) if others is not None else other
-        if others == ():
-            return Items(None, self.any_item)
-        return Items(None, self.any_item.joined(other.any_item))
+        return self.mixed(other)
+
+    def mixed(self, other: Items) -> Items:
+        """A list of any number of items of either, in any order."""
+        each = [content.any_item for content in (self, other) if content.items != ()]
+        return Items(None, joined(each) if each else UNKNOWN)
 
 
 class Layout:

@@ -746,16 +746,10 @@ def change_in_place(m: Machine, stem: str, owner: Obj, right: Value) -> bool:
     return False
 
 
-def _of_any_number(content: Items, given: Items) -> Items:
-    """A list of any number of items of either."""
-    items = [held.any_item for held in (content, given) if held.items != ()]
-    return Items(None, joined(items) if items else UNKNOWN)
-
-
 def extend(m: Machine, owner: Obj, source: Value) -> None:
     """Add all items of an iterable to a list."""
     given, content = listed(m, source), m.heap.items_of(owner)
     if given.items is None or content.items is None:
-        m.heap.put(owner, ITEMS, _of_any_number(content, given))
+        m.heap.put(owner, ITEMS, content.mixed(given))
     else:
         m.heap.put(owner, ITEMS, Items((*content.items, *given.items)))

@@ -49,7 +49,7 @@ def _insert(m: Machine, owner: Obj, arguments: Arguments, site: ast.AST | None) 
     content = m.heap.items_of(owner)
     index, value = arguments.positional[0].single, arguments.positional[1]
     if content.items is None or not isinstance(index, Const) or not isinstance(index.value, int):
-        m.heap.put(owner, ITEMS, Items(None, content.any_item.joined(value) if content.items != () else value))
+        m.heap.put(owner, ITEMS, content.mixed(Items((value,))))
         return NONE
     values = list(content.items)
     values.insert(index.value, value)
