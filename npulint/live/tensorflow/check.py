@@ -118,7 +118,7 @@ Built = tuple[Any, Any]
 
 
 def built(thing: Any, kind: str, inputs: Sequence[Any], train: bool) -> Built:
-    """The graph of `thing`, of a `kind` from `npulint.live.tensorflow.check`. Raises what the user's code raises."""
+    """The graph of `thing`, of a `kind` from `KINDS`. Raises what the user's code raises."""
     if kind == "graph_def":
         return thing, None
     if kind == "meta_graph":

@@ -41,7 +41,7 @@ class Exits:
         elif path in self._pending:
             Cuts.at(self._pending[path], is_own=True)
         else:
-            context.depends_on_cut(self._dead, path)
+            context.note_use(self._dead, path)
         return bool(dead) and any(line > dead.get(block, line) for block in scope.module.ancestors(scope.block))
 
     def _find(self, module: Scope) -> dict[int, int]:

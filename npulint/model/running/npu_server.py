@@ -8,7 +8,6 @@ will be moved by it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from functools import cached_property
 
 from npulint.core.lazy_regex import lazy_compile
@@ -73,10 +72,10 @@ class NpuServer:
         self._answers += is_from_machine
         return values
 
-    def answered(self, work: Callable[[], PossibleValues]) -> tuple[PossibleValues, bool]:
-        """What something gives, and whether anything in it came from the machine."""
+    def answered(self, expression: Expr) -> tuple[PossibleValues, bool]:
+        """The same worked out anew, and whether anything in it came from the machine."""
         before = self._answers
-        values = work()
+        values = _value(expression, self)
         return values, self._answers > before
 
     def recorded(self, name: str) -> PossibleValues:
@@ -224,7 +223,7 @@ def _holds(branch: Scope) -> bool | None:
 
 @walker(depth=16, otherwise=lambda: (NOTHING, False), kept=True)
 def _answered(expression: Expr, server: NpuServer) -> tuple[PossibleValues, bool]:
-    return server.answered(lambda: _value(expression, server))
+    return server.answered(expression)
 
 
 def _value(expression: Expr, server: NpuServer) -> PossibleValues:

@@ -77,14 +77,11 @@ class Context:
         Cuts.assumed.clear()
         Cuts.limited.clear()
 
-    def depends_on_cut(self, answers: dict[object, Any], question: object) -> bool:
-        """Whether an answer in a table is provisional; what is worked out from it is so, too."""
+    def note_use(self, answers: dict[object, Any], question: object) -> None:
+        """An answer in a table is used: what is worked out from a provisional one is provisional, too."""
         provisional = self.provisional.get((id(answers), question))
-        if provisional is None:
-            return False
-        if provisional[1] < Cuts.lowest:
+        if provisional is not None and provisional[1] < Cuts.lowest:
             Cuts.lowest = provisional[1]
-        return True
 
     @property
     def torch_release(self) -> tuple[int, int] | None:

@@ -29,8 +29,9 @@ def walker(
     kept: bool = False,
 ) -> Callable[[_F], _F]:
     """Decorates a recursive function whose first argument is a cursor: beyond `depth` nested calls, and for a cursor
-    that is already being evaluated, the result is `otherwise()`. With `kept`, answers are kept for the next time: those
-    that no such limit has cut, outside of situations (`Context.assumed`). Do not modify what is kept."""
+    that is already being evaluated, the result is `otherwise()`. With `kept`, answers are kept for the next time,
+    outside of situations (`Context.assumed`), and as long as what such a limit has cut in them does not change. Do not
+    modify what is kept."""
 
     def decorate(function: _F) -> _F:
         def walk(cursor: Cursor, *args: Any) -> Any:
@@ -72,7 +73,7 @@ def _kept(walk: Callable[..., Any], otherwise: Callable[[], Any]) -> Callable[..
         worked_out = answers.get(question, _MISSING)
         if worked_out is not _MISSING:
             if context.provisional:
-                context.depends_on_cut(answers, question)
+                context.note_use(answers, question)
             return worked_out
         number, outer = Cuts.begin()
         try:
@@ -106,7 +107,7 @@ def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
                 if Cuts.open and cursor in pending:
                     Cuts.at(pending[cursor], is_own=True)
                 elif context.provisional:
-                    context.depends_on_cut(cached, cursor)
+                    context.note_use(cached, cursor)
                 return cached[cursor]
             if len(pending) >= DEPTH:
                 Cuts.at(next(iter(pending.values())), is_own=False)
