@@ -8,6 +8,7 @@ will be moved by it.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Set
 from functools import cached_property
 
 from npulint.core.lazy_regex import lazy_compile
@@ -37,7 +38,7 @@ class NpuServer:
     """The model for the code of one project; create with `npu_server`."""
 
     def __init__(self, context: Context) -> None:
-        self._context = context
+        self.context = context
         self._exits = Exits(self.taken, self._failing_imports)
         self._answers = 0  # how many values came from the machine
 
@@ -47,9 +48,9 @@ class NpuServer:
     def transferred(self) -> bool | None:
         """Whether the functions of CUDA answer for the NPU; None where the project does not say it or does not name the
         NPU at all."""
-        if transferred(self._context):
+        if transferred(self.context):
             return True
-        modules = (module for module in self._context.project.modules.values() if module.code.npu)
+        modules = (module for module in self.context.project.modules.values() if module.code.npu)
         return None if all(is_test_file(module.path) for module in modules) else False
 
     # -- conditions --------------------------------------------------------------------------------
@@ -88,47 +89,69 @@ class NpuServer:
 
     def has(self, name: str) -> PossibleValues:
         """Whether a module has a member."""
-        release = self._context.torch_release
+        release = self.context.torch_release
         newer = release is not None and release >= (2, 6)
         return YES if name == "torch.npu" or (name == "torch.accelerator" and newer) else NOTHING
 
     def importable(self, module: str) -> bool | None:
         """Whether a module can be imported; None if that depends on what is installed."""
         is_importable = importable(module)
-        return None if is_importable is False and stands_in_for(self._context, module) else is_importable
+        return None if is_importable is False and stands_in_for(self.context, module) else is_importable
 
     # -- what runs ---------------------------------------------------------------------------------
 
     def runs(self, scope: Scope, line: int = 0) -> Flag:
         """Whether a block, or what stands at `line` of it, runs there when what is around it is run: ``no`` behind a
         condition that is false there, after a return, or where an import has failed."""
+        here = self.runs_with_module(scope, line)
+        return "no" if here != "no" and scope.path in _unused_modules(self) else here
+
+    def runs_with_module(self, scope: Scope, line: int = 0) -> Flag:
+        """The same whenever its module is imported."""
         if line and self.is_dead(scope, line):
             return "no"
         return _block_runs(scope)
 
     def block_runs(self, scope: Scope) -> Flag:
-        """The same of a block, worked out anew."""
+        """Whether a block runs whenever its module is imported, worked out anew."""
         here = self.taken(scope)
         around = scope.parent
-        if around is None:
-            return self._module_runs(scope)
-        if here == "no" or scope.kind in ("function", "lambda", "class"):
-            unused = here != "no" and (
-                self._only_dead_code_uses(scope) if scope.kind == "function" else self._is_class_of_another(scope)
-            )
-            return "no" if unused or here == "no" else self._no_at_least(around, scope.record.line)
-        outer = self.runs(around, scope.record.line)
-        return outer if outer == "no" or here == "yes" else here
+        if around is None or here == "no":
+            return here
+        outer = self.runs_with_module(around, scope.record.line)
+        if outer == "no":
+            return outer
+        if scope.kind == "function":
+            return "no" if self._only_dead_code_uses(scope) else "yes"
+        if scope.kind in ("lambda", "class"):
+            return "no" if self._is_class_of_another(scope) else "yes"
+        return outer if here == "yes" else here
 
-    def _module_runs(self, module: Scope) -> Flag:
-        """A module runs unless all that imports it is code that does not run; tests do not count."""
-        importers = import_places(self._context).get(module.path, ())
-        dead = bool(importers) and all(self.runs(scope, line) == "no" for scope, line in importers)
-        return "no" if dead else "yes"
+    def unused_modules(self) -> Iterator[str]:
+        """The paths of modules that only code imports that does not run there, worked out anew; tests do not count.
 
-    def _no_at_least(self, around: Scope, line: int) -> Flag:
-        """A function runs whenever it is called; it is not even defined where what is around it does not run."""
-        return "no" if self.runs(around, line) == "no" else "yes"
+        From each module that something imports, the imports that run with their modules are followed to one that
+        nothing imports, or around in a circle.
+        """
+        importers = import_places(self.context)
+        used: set[str] = set()
+        unused: set[str] = set()
+        for start in importers:
+            chain = {} if start in unused else {start: iter(importers[start])}
+            while chain and start not in used:
+                places = next(reversed(chain.values()))
+                importer = next((scope for scope, line in places if self._imports(scope, line, unused)), None)
+                if importer is None:
+                    unused.add(chain.popitem()[0])
+                elif importer.path in used or importer.path in chain or importer.path not in importers:
+                    used.update(chain)
+                else:
+                    chain[importer.path] = iter(importers[importer.path])
+        yield from unused
+
+    def _imports(self, scope: Scope, line: int, unused: Set[str]) -> bool:
+        """Whether an import is executed, perhaps, if its module is none of those that are not."""
+        return scope.path not in unused and self.runs_with_module(scope, line) != "no"
 
     def _is_class_of_another(self, owner: Scope) -> bool:
         """Whether a class of a project that was moved by hand is for another device."""
@@ -136,7 +159,7 @@ class NpuServer:
 
     def _only_dead_code_names(self, owner: Scope) -> bool:
         """Whether code uses a class, but none that runs: ``return CudaPlatform()`` behind a question for CUDA."""
-        users = class_users(self._context).get(owner.last_name, ())
+        users = class_users(self.context).get(owner.last_name, ())
         outside = [user for user in users if user is not owner and not user.is_inside(owner)]
         return bool(outside) and not owner.decorators and all(self.runs(scope) == "no" for scope in outside)
 
@@ -147,7 +170,7 @@ class NpuServer:
         if match is None:
             return False
         rest = match[1].lower()
-        return any(f"{word}{rest}" in class_names(self._context) for word in ("npu", "ascend"))
+        return any(f"{word}{rest}" in class_names(self.context) for word in ("npu", "ascend"))
 
     def _only_dead_code_uses(self, function: Scope) -> bool:
         """Whether a private function of a module is used, and only by code that does not run."""
@@ -213,6 +236,11 @@ def npu_server(context: Context) -> NpuServer:
 @memoized(meanwhile=lambda: "unknown")
 def _block_runs(scope: Scope) -> Flag:
     return npu_server(scope.context).block_runs(scope)
+
+
+@memoized(meanwhile=frozenset)
+def _unused_modules(server: NpuServer) -> frozenset[str]:
+    return frozenset(server.unused_modules())
 
 
 @memoized(meanwhile=lambda: None)
