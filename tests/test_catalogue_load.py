@@ -149,7 +149,7 @@ def test_the_second_load_reads_no_yaml(checks: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     "change",
     [
-        pytest.param(lambda root: write(root, "tensorflow/first.yaml", sample(severity="note")), id="another size"),
+        pytest.param(lambda root: write(root, "tensorflow/first.yaml", sample(occurs="if-chosen")), id="another size"),
         pytest.param(lambda root: os.utime(root / "tensorflow" / "first.yaml", ns=(1, 1)), id="another time"),
         pytest.param(lambda root: write(root, "tensorflow/second.yaml", sample(code="NPU1102")), id="a new file"),
         pytest.param(lambda root: (root / "tensorflow/first.yaml").rename(root / "tensorflow/x.yaml"), id="a new name"),
@@ -179,7 +179,7 @@ def test_the_digest_follows_the_content_only(checks: Path) -> None:
     before = load_catalogue().digest
     os.utime(checks / "tensorflow" / "first.yaml", ns=(1, 1))
     assert load_catalogue().digest == before
-    write(checks, "tensorflow/first.yaml", sample(severity="note"))
+    write(checks, "tensorflow/first.yaml", sample(occurs="if-chosen"))
     assert load_catalogue().digest != before
 
 
@@ -290,7 +290,7 @@ def test_a_shipped_compiled_file_is_used_whatever_the_times(checks: Path, monkey
     os.utime(checks / "tensorflow" / "first.yaml", ns=(1, 1))
     forbid_parsing(monkeypatch)
     assert load_catalogue() == expected
-    write(checks, "tensorflow/first.yaml", sample(severity="note"))
+    write(checks, "tensorflow/first.yaml", sample(occurs="if-chosen"))
     with pytest.raises(AssertionError):
         load_catalogue()
 

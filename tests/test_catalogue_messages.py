@@ -55,7 +55,8 @@ since: "0.1"
 status: preview
 topic: run_artifact
 category: functional
-severity: error
+consequence: stops
+occurs: always
 confidence: high
 find: {run_event: [EI0099, PT-TAKEN], where: {leads: "yes"}}
 joins: [NPU3116]
@@ -111,7 +112,7 @@ def test_an_entry_is_the_check_that_a_file_would_be() -> None:
 
 
 def test_entries_may_share_keys() -> None:
-    shared = "shared: {severity: warning, once: file, why: {en: A process is left.}}\n"
+    shared = "shared: {occurs: some-runs, once: file, why: {en: A process is left.}}\n"
     (entry,) = table(shared + ENTRY.replace("  code: NPU5101\n", "  code: NPU5101\n  once: program\n")).checks
     (alone,) = table(ENTRY).checks
     assert entry.problems == () and entry.check is not None and alone.check is not None

@@ -44,6 +44,7 @@ A variable in a map function
 | Code | NPU1101 |
 | Name | `a-check` |
 | Severity | error |
+| Consequence | The run stops or does not start, in every run that comes to the place |
 | Confidence | high |
 | Category | functional |
 | Topic | `variable_in_input_fn` |

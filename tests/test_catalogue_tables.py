@@ -36,7 +36,7 @@ def keys(*names: str, **changes: str) -> str:
 
 SHARED = "shared:\n" + keys(*(name for name in SAMPLE if name not in _OWN))
 FIRST = "first-row:\n" + keys(*_OWN)
-SECOND = "second-row:\n" + keys(*_OWN, code="NPU1102", severity="note")
+SECOND = "second-row:\n" + keys(*_OWN, code="NPU1102", occurs="if-chosen")
 TABLE = SHARED + FIRST + SECOND
 
 
@@ -61,7 +61,7 @@ def line_of(text: str, part: str) -> int:
 def test_a_row_is_the_check_that_a_file_would_be() -> None:
     first, second = checks(TABLE)
     assert first == parsed(sample(), name="first-row")
-    assert second == parsed(sample(code="NPU1102", severity="note"), name="second-row")
+    assert second == parsed(sample(code="NPU1102", occurs="if-chosen"), name="second-row")
 
 
 def test_a_file_without_shared_keys_is_a_single_check() -> None:
@@ -96,10 +96,10 @@ def test_parts_of_texts_may_be_shared() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "at", "message"),
     [
-        ("severity: error", "severity: fatal", "fatal", "severity: 'fatal' is not one of"),
-        ("  severity: error", "  severitty: error", "severitty", "check: unknown key 'severitty'"),
-        ("severity: note", "severity: fatal", "fatal", "severity: 'fatal' is not one of"),
-        ("  severity: note", "  severitty: note", "severitty", "check: unknown key 'severitty'"),
+        ("occurs: always", "occurs: never", "never", "occurs: 'never' is not one of"),
+        ("  occurs: always", "  occours: always", "occours", "check: unknown key 'occours'"),
+        ("occurs: if-chosen", "occurs: never", "never", "occurs: 'never' is not one of"),
+        ("  occurs: if-chosen", "  occours: if-chosen", "occours", "check: unknown key 'occours'"),
         ("second-row:", "Second:", "Second:", "the name 'Second' must be in kebab case"),
         ("  code: NPU1102\n", "", "second-row:", "check: the key 'code' is missing"),
         ("code: NPU1102", "code: NPU2102", "NPU2102", "code: the first digit of tensorflow checks is 1"),

@@ -166,7 +166,8 @@ OWN = """\
     status: preview
     topic: session_config
     category: functional
-    severity: warning
+    consequence: stops
+    occurs: some-runs
     confidence: high
     applies: {framework: tensorflow}
     find: {session: tensorflow.Session}

@@ -64,8 +64,9 @@ since: "0.1"
 status: preview
 topic: unsupported_op
 category: performance
-severity: error
-confidence: low
+consequence: stops
+occurs: always
+confidence: medium
 joins: [NPU2336]
 find: {torch_op: aten.huber_loss}
 text:

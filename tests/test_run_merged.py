@@ -55,7 +55,7 @@ since: "0.1"
 status: preview
 topic: run_artifact
 category: performance
-severity: {severity}
+{severity}
 confidence: high
 {more}
 find: {find}
@@ -69,6 +69,12 @@ examples:
   - good: |
       y
 """
+_LEVELS = {
+    "error": "consequence: stops\noccurs: always",
+    "warning": "consequence: much-slower\noccurs: always",
+    "note": "consequence: slower\noccurs: always",
+}
+"""The keys from which a severity follows."""
 SOURCE, OTHER, RUN = "NPU1398", "NPU1397", "NPU5398"
 
 
@@ -95,7 +101,7 @@ def kernels(folder: Path, *rows: str, path: str = "PROF/op_summary_1.csv") -> No
 def asked(
     folder: Path, code: str, find: str, message: str = "{name} is slow", more: str = "", severity: str = "warning"
 ) -> None:
-    text = CHECK.format(code=code, find=find, message=message, more=more, severity=severity)
+    text = CHECK.format(code=code, find=find, message=message, more=more, severity=_LEVELS[severity])
     family = "run" if code == RUN else "tensorflow"
     written(folder.parent, f"checks/{family}/{code.lower()}-check.yaml", text)
 

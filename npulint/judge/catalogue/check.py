@@ -142,8 +142,9 @@ class Applies(msgspec.Struct, frozen=True):
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One check. `once` is ``project`` (for each name), ``program``, ``file`` or empty: within it, one finding at the
-    first place covers all places, the others are related locations. `joins` are codes of source checks into whose
+    """One check. `severity` follows from `consequence` and `occurs` (see `npulint.judge.catalogue.severity`); where it
+    does not, `because` says why, by language. `once` is ``project`` (for each name), ``program``, ``file`` or empty:
+    within it, one finding at the first place covers all places, the others are related locations. `joins` are codes of source checks into whose
     findings those of this check are merged: they report the same problem as this graph or run check, or the same line
     as this source check. Of `fixes` the first matching rule applies; `safe` says why
     those labelled so are. `severe_on` lists the chips on which the check has
@@ -179,6 +180,9 @@ class Check(msgspec.Struct, frozen=True):
     safe: SafeReason | None = None
     references: tuple[Reference, ...] = ()
     examples: tuple[Example, ...] = ()
+    consequence: str = ""
+    occurs: str = ""
+    because: dict[str, str] = {}
 
     def in_role(self, role: str) -> Check:
         """The check for files of a role, which take no part in the training."""

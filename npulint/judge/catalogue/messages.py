@@ -15,6 +15,7 @@ from npulint.core.errors import CatalogueProblem
 from npulint.judge.catalogue.check import RUN
 from npulint.judge.catalogue.regexes import regex_problem
 from npulint.judge.catalogue.schema import Parsed, read_check
+from npulint.judge.catalogue.severity import ALWAYS, STOPS
 from npulint.judge.catalogue.tables import rows
 from npulint.judge.catalogue.texts import LANGUAGES
 from npulint.judge.catalogue.yaml_tree import (
@@ -48,12 +49,13 @@ _USUAL = {
     "status": "preview",
     "topic": "run_artifact",
     "category": "functional",
-    "severity": "error",
+    "consequence": STOPS,
+    "occurs": ALWAYS,
     "confidence": "high",
 }
 _USUAL_MESSAGE = {"en": "{cause_en} Log: `{quote}`{total:times}.", "zh": "{cause_zh}日志：`{quote}`{total:times}。"}
 _PARTS = ("title", "message", "why", "fix")
-_AS_WRITTEN = ("joins", "unless", "once", "references")
+_AS_WRITTEN = ("severity", "joins", "unless", "once", "references")
 _LOG = "train.log"
 
 

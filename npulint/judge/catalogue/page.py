@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from npulint.core.texts import count, known, say
 from npulint.judge.catalogue.check import RUN, Check, Example, Reference, two_sided
 from npulint.judge.catalogue.forms import PLURALS
+from npulint.judge.catalogue.severity import HYGIENE
 from npulint.judge.catalogue.texts import substitute
 
 _FENCES = {
@@ -73,6 +74,7 @@ class CheckPage:
             (label("code"), check.code),
             (label("name"), f"`{check.name}`"),
             (label("severity"), self.severity()),
+            (label("consequence"), self.consequence()),
             (label("confidence"), word(check.confidence, self.lang)),
             (label("category"), word(check.category, self.lang)),
             (label("topic"), f"`{check.topic}`"),
@@ -88,9 +90,18 @@ class CheckPage:
         ]
 
     def severity(self) -> str:
-        """The severity, with the chips on which it holds."""
+        """The severity, with the chips on which it holds, and why it does not follow from the consequence."""
         plain, chips = word(self.check.severity, self.lang), self.label("comma").join(self.check.severe_on)
-        return say(self.lang, "page.severe", word=plain, chips=chips) if chips else plain
+        plain = say(self.lang, "page.severe", word=plain, chips=chips) if chips else plain
+        because = self.check.because.get(self.lang)
+        return say(self.lang, "page.deviates", word=plain, because=because) if because else plain
+
+    def consequence(self) -> str:
+        """What happens to the run, and when."""
+        if self.check.consequence == HYGIENE:
+            return word("hygiene-only", self.lang)
+        what, when = word(self.check.consequence, self.lang), word(self.check.occurs, self.lang)
+        return say(self.lang, "page.happens", what=what, when=when)
 
     def confirmed(self) -> str:
         """What shows that its findings are right: a table of the adapter, or how many findings of real projects were

@@ -29,6 +29,7 @@ from npulint.judge.catalogue.check import (
     two_sided,
 )
 from npulint.judge.catalogue.queries import QueryReader
+from npulint.judge.catalogue.severity import CONSEQUENCES, OCCURRENCES, severity_of
 from npulint.judge.catalogue.texts import LANGUAGES, placeholders, read_texts, unfolded
 from npulint.judge.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS, Verb
 from npulint.judge.catalogue.yaml_tree import Fields, Keys, Mapping, YamlNode, YamlScalar
@@ -158,12 +159,16 @@ _RANGE = re.compile(r"(?:>=|<=|==|!=|>|<)? *[vr]?[0-9][0-9A-Za-z.]*\Z")
 _SOURCE = re.compile(r"https?://[^\s/]\S*\Z|[\w.-]+/[\w.-]+:\S[^\n]*\Z")
 
 _REQUIRED = (
-    "code", "since", "status", "topic", "category", "severity", "confidence", "find", "text", "references", "examples",
+    "code", "since", "status", "topic", "category", "consequence", "occurs", "confidence", "find", "text",
+    "references", "examples",
 )  # fmt: skip
 _OPTIONAL = (
-    "applies", "severe_on", "severe_in", "except_in", "basis", "opt_in", "needs", "unless", "related", "once", "joins",
-    "fix", "safe",
+    "severity", "applies", "severe_on", "severe_in", "except_in", "basis", "opt_in", "needs", "unless", "related", "once",
+    "joins", "fix", "safe",
 )  # fmt: skip
+
+_DECIDING = {"consequence": CONSEQUENCES, "occurs": OCCURRENCES, "confidence": CONFIDENCES}
+"""The keys from which the severity follows."""
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -205,6 +210,7 @@ def valid_name(name: str) -> bool:
 def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
     queries = QueryReader(fields)
     find = queries.find(keys["find"], "find") if "find" in keys else Query()
+    severity, because = _severity(fields, keys)
     check = Check(
         code=_code(fields, keys, family),
         name=name,
@@ -215,7 +221,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         opt_in=fields.flag(keys["opt_in"], "opt_in") if "opt_in" in keys else False,
         topic=_word(fields, keys, "topic", TOPICS),
         category=_word(fields, keys, "category", CATEGORIES),
-        severity=_word(fields, keys, "severity", SEVERITIES),
+        severity=severity,
         confidence=_word(fields, keys, "confidence", CONFIDENCES),
         find=find,
         text=read_texts(fields, keys["text"], find, "once" in keys) if "text" in keys else {},
@@ -232,6 +238,9 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         safe=read_safe_reason(fields, keys["safe"]) if "safe" in keys else None,
         references=_references(fields, keys["references"]) if "references" in keys else (),
         examples=read_examples(fields, keys["examples"]) if "examples" in keys else (),
+        consequence=_word(fields, keys, "consequence", CONSEQUENCES),
+        occurs=_word(fields, keys, "occurs", OCCURRENCES),
+        because=because,
     )
     if "examples" in keys:
         for side, bad in (("bad", True), ("good", False)):
@@ -250,6 +259,37 @@ def _agree_on_safety(fields: Fields, keys: Keys, has_safe: bool) -> None:
         fields.problem(keys["fix"], "a fix is labelled safe, but the key 'safe' does not say why")
     if "safe" in keys and not has_safe:
         fields.problem(keys["safe"], "no fix is labelled safe")
+
+
+def _severity(fields: Fields, keys: Keys) -> tuple[str, dict[str, str]]:
+    """The severity of a check, and why it is not the one that follows from its consequence (mostly it is)."""
+    usual = _usual_severity(keys)
+    node = keys.get("severity")
+    if node is None:
+        return usual, {}
+    if isinstance(node, YamlScalar):
+        fields.problem(
+            node, "severity follows from the keys consequence and occurs; write 'is' and 'because' to deviate"
+        )
+        return usual, {}
+    own = fields.mapping(node, "severity", ("is", "because"))
+    level = fields.word(own["is"], "severity.is", SEVERITIES) if "is" in own else ""
+    if level and level == usual:
+        fields.problem(own["is"], f"severity.is: '{level}' follows from the consequence; leave the key out")
+    texts = fields.mapping(own["because"], "severity.because", LANGUAGES) if "because" in own else {}
+    because = {lang: fields.text(text, f"severity.because.{lang}") for lang, text in texts.items()}
+    return level, {lang: unfolded(text) if lang == "zh" else text for lang, text in because.items()}
+
+
+def _usual_severity(keys: Keys) -> str:
+    """The severity that follows from the consequence; empty if a word is missing or wrong, which is reported where it
+    is read."""
+    words = [node.text if isinstance(node := keys.get(name), YamlScalar) else "" for name in _DECIDING]
+    if any(word not in known for word, known in zip(words, _DECIDING.values(), strict=True)):
+        return ""
+    applies = keys.get("applies")
+    named = "severe_on" in keys or (isinstance(applies, Mapping) and "soc" in applies.entries)
+    return severity_of(words[0], words[1], words[2], on_named_chips=named)
 
 
 def _joins(fields: Fields, keys: Keys) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from npulint.core.wings import service
 from npulint.facts.model import Fact, Span
 from npulint.facts.roles import Role
 from npulint.judge.catalogue.check import COMPARE, GRAPH, LEFT, MACHINE, RUN, Applies, Catalogue, Check, Query
+from npulint.judge.catalogue.severity import IF_REACHED, where_unsure
 from npulint.judge.evaluate.applicability import applicability
 from npulint.judge.evaluate.captures import fill, with_open_places
 from npulint.judge.evaluate.changes import CompiledFix, changes
@@ -145,17 +146,20 @@ def _by_role(
 
 
 def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[Check, list[Fact]]]:
-    """The facts with the check that reports them: an error in code that the entry script of a PyTorch program does not
-    surely reach is a warning there, unless the check says something of a whole file or program; so is an error about
-    code that no training program of the project reaches."""
-    is_overall = check.once and not (check.once == "program" and program.is_left_over)
-    if check.severity != "error" or is_overall or program.fact.framework != "torch":
+    """The facts with the check that reports them: less severe in code that the entry script of a PyTorch program does
+    not surely reach, or that no training program of the project reaches. An error that says something of a whole file
+    or program stays one."""
+    unsure = where_unsure(check.severity, check.occurs)
+    if unsure == check.severity or (program.fact.framework != "torch" and check.occurs != IF_REACHED):
         return [(check, facts)]
-    quiet = msgspec.structs.replace(check, severity="warning")
-    if check.once:
+    quiet = msgspec.structs.replace(check, severity=unsure)
+    if not check.once:
+        sure = [fact for fact in facts if program.surely_runs(fact)]
+        return [(check, sure), (quiet, [fact for fact in facts if fact not in sure])]
+    if program.is_left_over and check.once == "program":
         return [(quiet, facts)]
-    sure = [fact for fact in facts if program.surely_runs(fact)]
-    return [(check, sure), (quiet, [fact for fact in facts if fact not in sure])]
+    is_sure = any(map(program.surely_runs, facts)) if check.occurs == IF_REACHED else True
+    return [(check if is_sure else quiet, facts)]
 
 
 def _listed(program: Program, roles: Mapping[str, Role]) -> bool:

@@ -67,7 +67,7 @@ def for_chips(check: Check, target: TargetChips, lang: str) -> Check | None:
 
 def _is_severe(chips: Collection[str], target: TargetChips) -> bool:
     generations = _names(tuple(chips))
-    return not target.named.isdisjoint(generations) if target.named else not generations <= target.unlikely
+    return not target.named.isdisjoint(generations)
 
 
 @lru_cache(maxsize=64)
