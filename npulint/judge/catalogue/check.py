@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from npulint.facts.recipe import Side
+from npulint.judge.catalogue.severity import where_unsure
 
 T = TypeVar("T")
 
@@ -144,15 +145,14 @@ class Applies(msgspec.Struct, frozen=True):
 class Check(msgspec.Struct, frozen=True):
     """One check. `severity` follows from `consequence` and `occurs` (see `npulint.judge.catalogue.severity`); where it
     does not, `because` says why, by language. `once` is ``project`` (for each name), ``program``, ``file`` or empty:
-    within it, one finding at the first place covers all places, the others are related locations. `joins` are codes of source checks into whose
-    findings those of this check are merged: they report the same problem as this graph or run check, or the same line
-    as this source check. Of `fixes` the first matching rule applies; `safe` says why
-    those labelled so are. `severe_on` lists the chips on which the check has
-    its severity; elsewhere it is a note (empty: it is as severe everywhere). It does not report in files of the roles
-    `except_in`; in those of the roles `severe_in` it keeps its severity, in others it is a note. `basis` is ``tables``
-    if it repeats what a table of the adapter says. `opt_in`: it runs only where settings select it by topic, code or
-    name; it is also for code that nothing in the project uses, and takes files of the roles `severe_in` for any
-    other."""
+    within it, one finding at the first place covers all places, the others are related locations. `joins` are codes of
+    source checks into whose findings those of this check are merged: they report the same problem as this graph or run
+    check, or the same line as this source check. Of `fixes` the first matching rule applies; `safe` says why those
+    labelled so are. `severe_on` lists the chips on which the check has its severity; elsewhere it is a note (empty: it
+    is as severe everywhere). It does not report in files of the roles `except_in`; in those of the roles `severe_in` it
+    keeps its severity, in others it is a note. `basis` is ``tables`` if it repeats what a table of the adapter says.
+    `opt_in`: it runs only where settings select it by topic, code or name; it is also for code that nothing in the
+    project uses, and takes files of the roles `severe_in` for any other."""
 
     code: str
     name: str
@@ -185,12 +185,16 @@ class Check(msgspec.Struct, frozen=True):
     because: dict[str, str] = {}
 
     def in_role(self, role: str) -> Check:
-        """The check for files of a role, which take no part in the training."""
-        return self if role in self.severe_in else self.as_note()
+        """The check for files of a role, which take no part in the training: no program surely comes to them."""
+        return self.as_severe(where_unsure(self.severity, self.occurs) if role in self.severe_in else "note")
 
     def as_note(self) -> Check:
         """The check with its severity lowered to note."""
-        return self if self.severity == "note" else msgspec.structs.replace(self, severity="note")
+        return self.as_severe("note")
+
+    def as_severe(self, severity: str) -> Check:
+        """The check with another severity."""
+        return self if self.severity == severity else msgspec.structs.replace(self, severity=severity)
 
     @property
     def applicability(self) -> str:

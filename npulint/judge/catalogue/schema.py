@@ -163,8 +163,8 @@ _REQUIRED = (
     "references", "examples",
 )  # fmt: skip
 _OPTIONAL = (
-    "severity", "applies", "severe_on", "severe_in", "except_in", "basis", "opt_in", "needs", "unless", "related", "once",
-    "joins", "fix", "safe",
+    "severity", "applies", "severe_on", "severe_in", "except_in", "basis", "opt_in", "needs", "unless", "related",
+    "once", "joins", "fix", "safe",
 )  # fmt: skip
 
 _DECIDING = {"consequence": CONSEQUENCES, "occurs": OCCURRENCES, "confidence": CONFIDENCES}

@@ -152,7 +152,7 @@ def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[C
     unsure = where_unsure(check.severity, check.occurs)
     if unsure == check.severity or (program.fact.framework != "torch" and check.occurs != IF_REACHED):
         return [(check, facts)]
-    quiet = msgspec.structs.replace(check, severity=unsure)
+    quiet = check.as_severe(unsure)
     if not check.once:
         sure = [fact for fact in facts if program.surely_runs(fact)]
         return [(check, sure), (quiet, [fact for fact in facts if fact not in sure])]
