@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Set
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
