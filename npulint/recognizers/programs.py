@@ -189,7 +189,7 @@ class Programs:
         index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
         word = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
         adapted = any(path.startswith(packages_under_adaptor(self.context)) for path in paths)
-        how_runs = partial(self._how_runs, paths=paths, entry=entry)
+        how_runs = partial(self._how_runs, paths=paths, entry=entry, index=index)
         may_run = partial(self._may_run, paths, entry)
         if word == "unknown" and framework_started_by(entry, self.context.project.root):
             word = "train"  # by workers that the script starts by name
@@ -225,12 +225,12 @@ class Programs:
             return True
         return self._reach(entry, paths, surely=False).reaches(places)
 
-    def _how_runs(self, fact: Fact, paths: list[str], entry: str) -> HowReached:
+    def _how_runs(self, fact: Fact, paths: list[str], entry: str, index: Index) -> HowReached:
         """How an entry script reaches a fact; all of a library counts as surely reached."""
         if not entry:
             return "surely"
         if not isinstance(fact, CodeFact):
-            return self._started.how_held(fact, entry)
+            return self._started.how_held(fact, entry, index)
         if self._surely_reaches(fact, paths, entry):
             return "surely"
         if of_other_script(fact.run_by, entry) or not self._may_run(paths, entry, [fact], by_name=True):
