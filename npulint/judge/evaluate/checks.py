@@ -330,9 +330,16 @@ class _Finder:
             seen.update(_place(fact, graph) for fact in fresh)
             return [self._finding(check, [fact]) for fact in fresh]
         groups: dict[str, list[Fact]] = {}
-        for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
+        for fact in sorted(ordered, key=self._how_far) if program.entry and not graph else ordered:
             groups.setdefault({"file": fact.path, "project": fact.name}.get(check.once, ""), []).append(fact)
         return [self._finding(check, group) for group in groups.values()]
+
+    def _how_far(self, fact: Fact) -> tuple[bool, bool, bool]:
+        """How far a place is from what a program surely runs: a grouped finding begins at the nearest."""
+        kept_apart = "yes" in (fact.get("in_test"), fact.get("guarded")) or fact.get("active") == "no"
+        is_guarded = kept_apart or fact.get("behind") in ("npu", "cuda")
+        surely = not is_guarded and self._program.surely_runs(fact)
+        return not surely, is_guarded, fact.path != self._program.entry
 
     def _finding(self, check: Check, group: list[Fact]) -> tuple[Finding, list[Fact]]:
         """The finding about these facts. One about a program does not cover those of other scripts, though its fix
