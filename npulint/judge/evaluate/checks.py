@@ -330,8 +330,10 @@ class _Finder:
             seen.update(_place(fact, graph) for fact in fresh)
             return [self._finding(check, [fact]) for fact in fresh]
         groups: dict[str, list[Fact]] = {}
-        for fact in sorted(ordered, key=self._how_far) if program.entry and not graph else ordered:
+        for fact in ordered:
             groups.setdefault({"file": fact.path, "project": fact.name}.get(check.once, ""), []).append(fact)
+        if program.entry and not graph:
+            groups = {key: sorted(group, key=self._how_far) for key, group in groups.items()}
         return [self._finding(check, group) for group in groups.values()]
 
     def _how_far(self, fact: Fact) -> tuple[bool, bool, bool]:
