@@ -70,6 +70,8 @@ class Program:
         """Whether the entry script is a module that runs its own tests when it is started; set by `Programs`."""
         self.is_left_over = False
         """Whether it is what no entry script reaches, in a project with programs that train; set by `Programs`."""
+        self.is_tool = False
+        """Whether its entry script trains nothing, in a project with programs that train; set by `Programs`."""
         self.how_runs: Callable[[Fact], HowReached] = lambda _: "surely"
         """How the entry script reaches a fact of the program; set by `Programs`."""
         self.is_of_other_script: Callable[[Fact], bool] = lambda _: False
@@ -163,6 +165,7 @@ class Programs:
         trained = any(program.entry and program.fact.trains for program in programs)
         for program in programs:
             program.is_left_over = trained and not program.entry
+            program.is_tool = trained and bool(program.entry) and not program.fact.trains
         _agree_on_tensorflow(programs)
         may_lack_npu = NpuNeed(self.context, programs).may_lack
         for program in programs:

@@ -147,7 +147,10 @@ def _by_role(
 def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[Check, list[Fact]]]:
     """The facts with the check that reports them: an error in code that the entry script of a PyTorch program does not
     surely reach is a warning there, unless the check says something of a whole file or program; so is an error about
-    code that no training program of the project reaches."""
+    code that no training program of the project reaches. Arguments of trainings that a script gets which trains
+    nothing, such as one that converts weights, are notes."""
+    if program.is_tool and facts and facts[0].kind == "training_argument":
+        return [(msgspec.structs.replace(check, severity="note"), facts)]
     is_overall = check.once and not (check.once == "program" and program.is_left_over)
     if check.severity != "error" or is_overall or program.fact.framework != "torch":
         return [(check, facts)]
