@@ -117,13 +117,15 @@ def _places(program: Program, found: Sequence[tuple[Check, Fact | None]]) -> tup
 def _first_at(
     fails: Failing, program: Program, reported: ReportedCheck, reach: HowReached
 ) -> tuple[Check, Fact | None]:
-    """The first fact of a check that the program reaches in this way, preferably in the entry script; of a check that
-    is about the program as a whole any counts as surely reached."""
+    """The first fact of a check that the program reaches in this way, preferably in the entry script. A check that is
+    about the program as a whole says what is nowhere in it: all that may run of it counts as surely reached."""
     facts = sorted(reported.facts, key=lambda fact: _order(fact, program.entry))
     whole = reported.check.name in fails.anywhere
-    return reported.check, next(
-        (fact for fact in facts if ("surely" if whole else program.how_runs(fact)) == reach), None
-    )
+    for fact in facts:
+        reached = program.how_runs(fact)
+        if ("surely" if whole and reached == "maybe" else reached) == reach:
+            return reported.check, fact
+    return reported.check, None
 
 
 def _fails(fails: Failing, check: Check) -> bool:
