@@ -232,11 +232,12 @@ class Programs:
         """How an entry script reaches a fact; all of a library counts as surely reached."""
         if not entry:
             return "surely"
-        if not isinstance(fact, CodeFact):
+        code = fact if isinstance(fact, CodeFact) else fact.used_by
+        if not isinstance(code, CodeFact):
             return self._started.how_held(fact, entry, index)
-        if self._surely_reaches(fact, paths, entry):
+        if self._surely_reaches(code, paths, entry):
             return "surely"
-        if of_other_script(fact.run_by, entry) or not self._may_run(paths, entry, [fact], by_name=True):
+        if of_other_script(code.run_by, entry) or not self._may_run(paths, entry, [code], by_name=True):
             return "no"
         return "maybe"
 
