@@ -11,6 +11,7 @@ from npulint.commands.check.temp_project import materialize
 from npulint.model.programs.configured.arguments import ArgumentMeaning
 from npulint.read.files import load, read
 from npulint.recognizers.programs import Program
+from tests.project_support import Project
 
 SFT = """\
 model_name_or_path: Qwen/Qwen2.5-7B-Instruct
@@ -503,3 +504,38 @@ def test_hydra_makes_the_classes_that_configurations_name() -> None:
     }
     (program,) = (one for one in programs(files) if one.entry == "train.py")
     assert sorted(program.paths) == ["train.py", "training/trainer.py"]
+
+
+TRAINS = """\
+    import torch
+    from megatron.training import pretrain
+
+    pretrain(None, None, None, None)
+"""
+CONVERTS = """\
+    import torch
+    from megatron.training import get_args
+    from megatron.training.initialize import initialize_megatron
+
+    initialize_megatron()
+    torch.save(get_args(), "weights.pt")
+"""
+
+
+def test_a_script_that_converts_beside_one_that_trains_is_a_tool() -> None:
+    tool = {"convert.py": CONVERTS, "convert.sh": "python3 convert.py\n"}
+    found = programs({"pretrain.py": TRAINS, **tool})
+    assert {program.entry: program.is_tool for program in found if program.entry} == {
+        "pretrain.py": False,
+        "convert.py": True,
+    }
+    assert not any(program.is_tool for program in programs(tool))
+
+
+def test_arguments_of_a_training_are_notes_where_a_tool_gets_them(project: Project) -> None:
+    start = "torchrun --nproc_per_node 1 {}.py --transformer-impl transformer_engine\n"
+    scripts = {"pretrain.py": TRAINS, "convert.py": CONVERTS}
+    launchers = {f"{name}.sh": start.format(name) for name in ("pretrain", "convert")}
+    answer = project.write({**scripts, **launchers}).check("--min-severity", "note")
+    found = [one for one in answer.findings if one["name"] == "transformer-engine-configured"]
+    assert {one["path"]: one["severity"] for one in found} == {"pretrain.sh": "warning", "convert.sh": "note"}

@@ -104,6 +104,23 @@ def test_setup_py_is_listed_as_python_and_as_a_dependency_file(tree: Path) -> No
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "read"),
+    [
+        (b"# syntax=docker/dockerfile:1\nARG TAG\nFROM base:$TAG\nRUN pip install torch\n", True),
+        (b"{% include 'head.j2' %}\nFROM base\n", True),
+        (b"N\xf3`EQ\x0e\x00\x91i\n\x00RUN x\n", False),
+        (b"U2FsdGVkX1+run/0kq5Zb3kzq9zM\n", False),
+        (b"--- a/Dockerfile\n+++ b/Dockerfile\n@@ -1,2 +1,3 @@\n FROM base\n+RUN pip install torch\n", False),
+    ],
+    ids=["instructions", "a template", "encrypted", "encrypted text", "a patch"],
+)
+def test_a_file_called_as_a_dockerfile_is_one_by_its_instructions(tree: Path, content: bytes, read: bool) -> None:
+    (tree / "Dockerfile.npu.patch").write_bytes(content)
+    found = discover(["."])
+    assert paths(found) == (["Dockerfile.npu.patch"] if read else []) and not found.problems
+
+
 def test_json_counts_only_when_it_speaks_of_operator_lists(tree: Path) -> None:
     put(tree, "ops_info.json", '{"black-list": {}}')
     put(tree, "rank_table.json", "{}")

@@ -124,3 +124,31 @@ def test_a_comment_silences_its_place(two: Project, line: str, left: list[list[s
     two.write({"shared.py": _SHARED.replace(line, f"{line}  # npulint: ignore[{_CAUSE}] known")})
     assert _places(two) == left
     assert "unused-suppression" not in two.run("check", "--min-severity=note", "--no-cache").out
+
+
+def test_a_group_begins_where_the_training_surely_comes(project: Project) -> None:
+    helper = """
+        import torch
+
+        def moved(x):
+            return x.cuda()
+
+        def test_moved():
+            assert torch.ones(1).cuda().is_cuda
+        """
+    entry = """
+        import torch
+        from helper import moved
+
+        if torch.cuda.is_available():
+            torch.ones(1).cuda()
+        model = torch.nn.Linear(3, 3)
+        loss = model(moved(torch.ones(3))).sum()
+        loss.backward()
+        """
+    answer = project.write({"helper.py": helper, "train.py": entry}).check()
+    (finding,) = (finding for finding in answer.findings if finding["name"] == "cuda-not-migrated")
+    places = [(finding["path"], finding["line"]), *((place["path"], place["line"]) for place in finding["related"])]
+    assert places[0] == ("train.py", 5)
+    assert places[1] == ("helper.py", 5)
+    assert set(places[2:]) >= {("train.py", 6), ("helper.py", 8)}

@@ -15,6 +15,7 @@ from npulint.judge.catalogue.examples import run_item_examples
 from npulint.judge.catalogue.load import load_catalogue, load_files
 from npulint.judge.catalogue.readiness import parse_item
 from npulint.judge.catalogue.sources import builtin_directory
+from npulint.judge.evaluate.places import covered
 from npulint.judge.findings import ChecklistItem, Evidence, ProgramSummary, RunResult, Summary
 from npulint.report.terminal import code, prose
 from npulint.report.view import ReportView, render
@@ -47,6 +48,51 @@ def test_the_examples_hold(item: ItemDefinition) -> None:
         return check_sources(files, target, CATALOGUE).programs
 
     assert [str(one) for one in run_item_examples([item], programs) if not one.ok] == []
+
+
+def _contradictions(result: RunResult) -> list[str]:
+    """The items that failed without a finding, and the errors of an item's matter that leave it passed."""
+    places = {(f.name, place.path, place.span) for f in result.findings for place in covered(f)}
+    wrong = []
+    for program in result.programs:
+        items = {item.item: item for item in program.checklist}
+        for item in items.values():
+            failures = [(one.check, one.path, one.span) for one in item.failures]
+            if item.status == "failed" and not (failures and set(failures) <= places):
+                wrong.append(f"{program.entry}: {item.item} failed by {failures}")
+        for error in result.findings:
+            concerned = [one for one in CATALOGUE.items if error.topic in one.fails.topics and one.key in items]
+            if error.severity == "error" and program.entry in (error.program, *error.programs):
+                for item in (items[one.key] for one in concerned if error.name not in one.fails.but):
+                    doubted = item.status == "unknown" and error.name in [one.check for one in item.doubts]
+                    if item.status != "failed" and not doubted:
+                        wrong.append(f"{program.entry}: {item.item} {item.status} beside {error.name}")
+    return wrong
+
+
+@pytest.mark.daily
+@each_item
+def test_an_item_of_an_example_fails_with_its_finding_alone(item: ItemDefinition) -> None:
+    from npulint.commands.examples import check_sources
+
+    found = [check_sources(example.files, example.target, CATALOGUE) for example in item.examples]
+    assert [wrong for result in found for wrong in _contradictions(result)] == []
+
+
+@pytest.mark.daily
+@pytest.mark.parametrize("name", ["classifier", "classifier_npu", "configured", "denoiser", "finished", "migrated"])
+def test_an_item_of_a_project_fails_with_its_finding_alone(name: str) -> None:
+    from npulint.commands.examples import check_sources
+
+    folder = Path(__file__).parent.parent / "examples" / name
+    kinds = (".py", ".sh", ".yaml", ".json", ".txt")
+    files = {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix in kinds
+    }
+    result = check_sources(files, {}, CATALOGUE)
+    assert files and _contradictions(result) == []
 
 
 @each_item

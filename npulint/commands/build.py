@@ -108,8 +108,8 @@ def assembled(
     other += [table(_built(facts)), table(configured.parts), table(_versions(project.files, cann))]
     tables = {path: table(path_facts) for path, path_facts in facts.items()}
     complete(tables, other, project, Declared(adapter, cann, soc))
-    programs = Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch).all(configured.programs)
-    return Assembled(context, programs)
+    programs = Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch, configured.only_start)
+    return Assembled(context, programs.all(configured.programs))
 
 
 def _versions(files: Iterable[FileFacts], cann: str) -> list[Fact]:

@@ -16,10 +16,13 @@ from npulint.discover.kinds import (
     CONFIGURATION,
     CPP_LIMIT,
     DATA,
+    DOCKERFILE,
+    DOCKERFILE_LIMIT,
     GRAPH,
     JSON_LIMIT,
     PASSING,
     is_cuda,
+    is_dockerfile,
     is_mixlist,
     may_be_loaded,
     may_be_mixlist,
@@ -105,6 +108,8 @@ def of_text(location: str, kinds: tuple[str, ...], data: bytes, most: int, named
             kinds = CONFIGURATION
         elif not named or kinds == CONFIGURATION:
             return DATA if not named and may_be_loaded(os.path.basename(location), len(data)) else ()
+    if kinds == DOCKERFILE and not named and not counts(location, kinds[0], len(data), most, data):
+        return ()
     limit = limit_of(kinds, most)
     return Problem(shown(location), "too-large", f"{len(data)} > {limit}") if len(data) > limit else kinds
 
@@ -127,6 +132,8 @@ def counts(location: str, kind: str, size: int, most: int, data: bytes | None = 
         return may_configure_training(text)
     if kind == "mixlist":
         return size <= JSON_LIMIT and is_mixlist(read_head(location, JSON_LIMIT) if data is None else data)
+    if kind == "dockerfile":
+        return is_dockerfile(read_head(location, DOCKERFILE_LIMIT) if data is None else data[:DOCKERFILE_LIMIT])
     named = location.endswith((".cu", ".cuh"))
     return size <= most and (
         named or is_cuda(location, read_head(location, CPP_LIMIT) if data is None else data[:CPP_LIMIT])

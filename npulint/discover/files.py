@@ -29,6 +29,7 @@ from npulint.discover.kinds import (
     CODE,
     CONFIGURATION,
     DATA,
+    DOCKERFILE,
     GRAPH,
     JSON_LIMIT,
     PASSING,
@@ -444,6 +445,8 @@ class _Finder:
             return
         if status.st_mode & 0o444 != 0o444 and not os.access(location, os.R_OK):
             self._problem(location, "unreadable", "permission denied")
+            return
+        if kinds == DOCKERFILE and not named and not counts(location, kinds[0], size, 0):
             return
         identity = (status.st_dev, status.st_ino)
         for kind in kinds:

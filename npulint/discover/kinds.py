@@ -59,6 +59,8 @@ _LIST_KEY = lazy_compile(
 )
 _LIST_NAME = lazy_compile(r"(?i).*(?:black|white|gr[ae]y|mix|ops?_?info|precision).*")
 _BASELINE = b'{"version": 1, "findings": ['
+_INSTRUCTION = lazy_compile(rb"(?mi)^[ \t]*(?:FROM|ARG|ENV|RUN|COPY|ADD|CMD|ENTRYPOINT)[ \t]+\S")
+_HUNK = lazy_compile(rb"(?m)^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _SHEBANG = lazy_compile(rb"#![^\n]*?\b(?:(python)[\d.]*|(ba|da|k|z)?sh)\b")
 
 JSON_LIMIT = 256 * 1024
@@ -86,6 +88,12 @@ ARTIFACT = ("artifact",)
 CODE = frozenset(("python", "notebook", "shell", "cuda", "dockerfile", "dependency", "mixlist", "makefile"))
 """The kinds of files that belong to a program, not to its runs."""
 
+DOCKERFILE_LIMIT = 64 * 1024
+"""Bytes of a file called as a Dockerfile that are searched for its instructions."""
+
+DOCKERFILE = ("dockerfile",)
+"""The kinds of a file called as a Dockerfile: `is_dockerfile` decides."""
+
 PASSING = frozenset((("mixlist",), ("cuda",), CONFIGURATION, GRAPH))
 """Kinds whose file names are ambiguous: unreadable files are not reported."""
 
@@ -104,7 +112,7 @@ class SourceFile(msgspec.Struct, frozen=True, gc=False):
 def kinds_of(path: str) -> tuple[str, ...]:
     """The kinds of a file by its name, and for text files by its folder; empty if npulint does not read such files.
     Some names are ambiguous: `is_mixlist` decides about ``mixlist`` (any JSON) by the content, `is_cuda` about
-    ``cuda``, and `npulint.discover.graphs.form_of` about ``graph``."""
+    ``cuda``, `is_dockerfile` about ``dockerfile``, and `npulint.discover.graphs.form_of` about ``graph``."""
     name = os.path.basename(path)
     exact = _EXACT.get(name)
     if exact is not None:
@@ -152,6 +160,11 @@ def is_cuda(name: str, head: bytes) -> bool:
     if name.endswith((".cu", ".cuh")):
         return True
     return (b"PYBIND11_MODULE" in head or b"TORCH_LIBRARY" in head) and b"cuda" in head.lower()
+
+
+def is_dockerfile(head: bytes) -> bool:
+    """Whether a file has instructions of Dockerfiles: neither a patch of one nor an encrypted file has."""
+    return b"\0" not in head and not _HUNK.search(head) and _INSTRUCTION.search(head) is not None
 
 
 def kinds_by_content(head: bytes) -> tuple[str, ...]:

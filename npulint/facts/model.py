@@ -83,6 +83,11 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         """The block of Python code that it is in (`npulint.model.values.cursors.Scope`); None for other facts."""
         return None
 
+    @property
+    def used_by(self) -> Fact | None:
+        """Of what a file says, the fact of the code that surely takes it from there; None where none is known."""
+        return None
+
     def copy(self) -> Fact:
         """The same fact, of which nothing is computed yet."""
         return msgspec.structs.replace(self)

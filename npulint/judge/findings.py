@@ -172,7 +172,8 @@ class Evidence(msgspec.Struct, frozen=True, gc=False):
 class ChecklistItem(msgspec.Struct, frozen=True, gc=False):
     """One item of a program's readiness checklist, its texts in the language of the run. Status is passed, failed or
     unknown; `evidence` is the place that shows it, if any. `look` says what needs review when the status is unknown.
-    `failures` are all places that fail the item, most severe first."""
+    `failures` are all places that fail the item, most severe first, `doubts` those of findings of its matter to which
+    the program may come, or not. `compared`: only a comparison with the reference can pass it."""
 
     item: str
     title: str
@@ -180,6 +181,8 @@ class ChecklistItem(msgspec.Struct, frozen=True, gc=False):
     evidence: Evidence | None = None
     look: str = ""
     failures: tuple[Evidence, ...] = ()
+    doubts: tuple[Evidence, ...] = ()
+    compared: bool = False
 
 
 class ProgramSummary(msgspec.Struct, frozen=True, gc=False):

@@ -153,6 +153,8 @@ class ShellCommand(FileFact):
     """Whether it is started under some condition only."""
     loop: bool = False
     """Whether it is started in a loop of the script."""
+    awaited: bool = False
+    """Whether a loop repeats it until it succeeds, and nothing else ends the loop."""
 
 
 @fact_kind("shell_problem")

@@ -33,6 +33,8 @@ class Dependency(FileFact):
     """Whether the same file requires `torch-npu`, and is thus for NPU servers."""
     marked: bool = False
     """Whether an environment marker (``; python_version < "3.8"``) decides about it."""
+    step: int = 0
+    """The number of the command that installs it, among those of its file; 0 in a list of requirements."""
 
     @attribute
     def build(self) -> str:
@@ -84,6 +86,8 @@ class RequirementsFile(FileFact):
 
     via: Via
     """What installs it."""
+    step: int = 0
+    """The number of the command that installs it, among those of its file; 0 in a list of requirements."""
 
 
 @fact_kind("package_index")

@@ -286,7 +286,8 @@ class _Reader:
             ):
                 span = self._span(fields[position].word)
                 line = re.sub(r"[\s\\]+", " ", self._text[fields[0].word.start : fields[-1].word.end])[:_LINE]
-                self._facts.append(ShellCommand(name, self._path, span, line, command.guarded, bool(command.loop)))
+                context = (command.guarded, bool(command.loop), command.awaited)
+                self._facts.append(ShellCommand(name, self._path, span, line, *context))
         if line_starts.launch is not None:
             self._launch(line_starts.launch, fields, command)
         if line_starts.command is not None:

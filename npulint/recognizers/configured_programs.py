@@ -38,7 +38,8 @@ class FrameworkStart(Fact, dict=True):
 class ConfiguredTraining:
     """The trainings of a project that are configured. `of_entries` are the facts about arguments that launchers hand to
     scripts of the project, by script; `parts` those in files of which it is not known what uses them, and those about
-    launchers of scripts that are not in the project."""
+    launchers of scripts that are not in the project; `only_start` are the files, by script, that configure its only
+    start."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -46,6 +47,7 @@ class ConfiguredTraining:
         self.parts: list[Fact] = []
         self._alone: dict[str, tuple[TrainingStart, list[Fact]]] = {}
         starts = TrainingStarts(context)
+        self.only_start = _only_starts(starts.all)
         versions = required_versions(context)
         for start in starts.all:
             arguments = list(training_arguments(start.effective(), versions, start))
@@ -78,17 +80,32 @@ class ConfiguredTraining:
         for path, (start, _) in self._alone.items():
             if path in launchers and launchers[path].kind == "shell":
                 own.setdefault(path, []).append(_start(start, launchers[path], launcher_for_npu(path) in launchers))
-        root, for_cuda = self._context.project.root, _copied_for_cuda(scripts, self._context.project.root)
+        for_cuda = _copied_for_cuda(scripts, self._context.project.root)
         return [
-            Program(
-                path,
-                root,
-                [path],
-                Index([table([*facts, *own.get(path, ())]), shared]),
-                _fact(self._context, start, start.framework in for_cuda),
-            )
+            self._program(start, [*facts, *own.get(path, ())], shared, start.framework in for_cuda)
             for path, (start, facts) in sorted(self._alone.items())
         ]
+
+    def _program(self, start: TrainingStart, own: list[Fact], shared: FactTable, for_cuda: bool) -> Program:
+        """The training of one start. Of the facts of the project those hold surely that are its `own`."""
+        fact = _fact(self._context, start, for_cuda)
+        program = Program(start.path, self._context.project.root, [start.path], Index([table(own), shared]), fact)
+        paths = {start.path, *(argument.path for argument in own)}
+        program.how_runs = lambda any_fact: "surely" if any_fact.path in paths else "maybe"
+        return program
+
+
+def _only_starts(starts: Sequence[TrainingStart]) -> dict[str, frozenset[str]]:
+    """For each script of the project that one start configures, the files that it takes its settings from."""
+    by_entry: dict[str, list[TrainingStart]] = {}
+    for start in starts:
+        for entry in start.entries:
+            by_entry.setdefault(entry, []).append(start)
+    return {
+        entry: frozenset(setting.path for setting in of_entry[0].settings)
+        for entry, of_entry in by_entry.items()
+        if len(of_entry) == 1 and len(of_entry[0].entries) == 1
+    }
 
 
 def _copied_for_cuda(scripts: Sequence[Program], root: str) -> set[str]:

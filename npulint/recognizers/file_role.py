@@ -184,7 +184,8 @@ class _Roles:
             return "gpu" if self._supports_npu and for_gpus else None
         if _SERVING_IMAGE.search(image) or _of_name(path) == "serving":
             return "serving"
-        beside_npu = self._supports_npu and file.path not in self._npu_images and (self._npu_images or _on_cuda(file))
+        reaches_npu = self._supports_npu or self._leaves_device_open
+        beside_npu = reaches_npu and file.path not in self._npu_images and (self._npu_images or _on_cuda(file))
         return "gpu" if beside_npu or _OTHER_DEVICE.search(path) or self._is_variant(file.path) else None
 
     def _is_variant(self, path: str) -> bool:
@@ -252,6 +253,16 @@ class _Roles:
             for file in images
             if not _on_cuda(file) and (_NPU_NAME.search(self._relative(file)) or _for_npu(file))
         )
+
+    @cached_property
+    def _leaves_device_open(self) -> bool:
+        """Whether the training programs all take the accelerator that the machine has."""
+        training = [
+            program.fact.migration
+            for program in self._programs
+            if program.entry and program.fact.trains and program.entry in self._training
+        ]
+        return bool(training) and set(training) <= {"agnostic", "manual", "transfer"}
 
     @cached_property
     def _supports_npu(self) -> bool:

@@ -6,7 +6,7 @@ an NPU, loads as well is changed for that script too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from npulint.data.frameworks import adaptors
@@ -33,7 +33,9 @@ class Script(Protocol):
     entry: str
     paths: list[str]
     index: Index
-    surely_runs: Callable[[Fact], bool]
+
+    def surely_runs(self, fact: Fact) -> bool:
+        """Whether the entry script surely reaches a fact."""
 
 
 class NpuNeed:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -35,6 +34,7 @@ from npulint.model.values.cursors import call_at, scope_at
 from npulint.model.values.script_role import is_test_file, purpose
 from npulint.read.console_scripts import ConsoleScript
 from npulint.recognizers.npu_need import NpuNeed
+from npulint.recognizers.started_files import StartedFiles
 
 if TYPE_CHECKING:
     from npulint.recognizers.tensorflow.estimators import Estimator
@@ -70,8 +70,10 @@ class Program:
         """Whether the entry script is a module that runs its own tests when it is started; set by `Programs`."""
         self.is_left_over = False
         """Whether it is what no entry script reaches, in a project with programs that train; set by `Programs`."""
-        self.surely_runs: Callable[[Fact], bool] = bool
-        """Whether the entry script surely reaches a fact of the program; set by `Programs`."""
+        self.is_tool = False
+        """Whether its entry script trains nothing, in a project with programs that train; set by `Programs`."""
+        self.how_runs: Callable[[Fact], HowReached] = lambda _: "surely"
+        """How the entry script reaches a fact of the program; set by `Programs`."""
         self.is_of_other_script: Callable[[Fact], bool] = lambda _: False
         """Whether only another script runs a fact of the program when it is started, in PyTorch programs; the checks of
         TensorFlow programs report such facts here too. Set by `Programs`."""
@@ -80,6 +82,10 @@ class Program:
         self.may_lack_npu: Callable[[Fact], bool] = lambda _: True
         """Whether the file of a fact may also be used where there is no NPU; set by `Programs`."""
         self.fact = msgspec.structs.replace(fact, name=entry, path=entry or (paths[0] if paths else ""))
+
+    def surely_runs(self, fact: Fact) -> bool:
+        """Whether the entry script surely reaches a fact of the program."""
+        return self.how_runs(fact) == "surely"
 
 
 Configured = Callable[[FactTable, list[Program]], list[Program]]
@@ -90,10 +96,18 @@ class Programs:
     """Finds the programs of one project."""
 
     def __init__(
-        self, context: Context, facts: dict[str, FactTable], other: list[FactTable], adapter: str = "", torch: str = ""
+        self,
+        context: Context,
+        facts: dict[str, FactTable],
+        other: list[FactTable],
+        adapter: str = "",
+        torch: str = "",
+        configurations: Mapping[str, Set[str]] = {},
     ) -> None:
+        """`configurations`: the files, by entry script, that configure its only configured start."""
         self.context = context
         self._launches = context.options.passed.launches
+        self._started = StartedFiles(context.project, self._launches, configurations)
         self.facts = facts
         self.other = other
         self._others = table(fact for part in other for facts in part.values() for fact in facts)
@@ -151,6 +165,7 @@ class Programs:
         trained = any(program.entry and program.fact.trains for program in programs)
         for program in programs:
             program.is_left_over = trained and not program.entry
+            program.is_tool = trained and bool(program.entry) and not program.fact.trains
         _agree_on_tensorflow(programs)
         may_lack_npu = NpuNeed(self.context, programs).may_lack
         for program in programs:
@@ -177,11 +192,13 @@ class Programs:
         index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
         word = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
         adapted = any(path.startswith(packages_under_adaptor(self.context)) for path in paths)
-        surely_runs = partial(self._surely_runs, paths=paths, entry=entry)
+        how_runs = partial(self._how_runs, paths=paths, entry=entry, index=index)
         may_run = partial(self._may_run, paths, entry)
         if word == "unknown" and framework_started_by(entry, self.context.project.root):
             word = "train"  # by workers that the script starts by name
-        fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs, adapted)
+        fact = describe(
+            index, word, self._adapter, self._torch, may_run, lambda of_index: how_runs(of_index) == "surely", adapted
+        )
         fact.ranks = self._ranks(entry)
         fact.megatron = megatron(index, paths)
         fact.runtime_v2 = self._has_runtime_v2(entry, index)
@@ -190,7 +207,7 @@ class Programs:
         program.launches = len({launch.fact.path for launch in self._launches.by_entry.get(entry, ()) if launch.sure})
         program.tests_itself = bool(entry) and _tests_itself(self.context.project.modules[entry])
         program.started_by = "console_script" if entry in self._installed else "launcher" if program.launches else ""
-        program.surely_runs = surely_runs
+        program.how_runs = how_runs
         if entry:
             program.runs_elsewhere = lambda any_fact: (
                 isinstance(any_fact, CodeFact) and of_other_script(any_fact.run_by, entry)
@@ -211,14 +228,20 @@ class Programs:
             return True
         return self._reach(entry, paths, surely=False).reaches(places)
 
-    def _surely_runs(self, fact: Fact, paths: list[str], entry: str) -> bool:
-        """Whether an entry script surely reaches a fact; those from other files than Python hold anyhow, but for
-        launchers that may as well not be used: they start other programs only, or several start this one."""
+    def _how_runs(self, fact: Fact, paths: list[str], entry: str, index: Index) -> HowReached:
+        """How an entry script reaches a fact; all of a library counts as surely reached."""
         if not entry:
-            return True
-        if not isinstance(fact, CodeFact):
-            started = self._started_by.get(fact.path, ())
-            return not started or (entry in started and len(self._launches.by_entry[entry]) == 1)
+            return "surely"
+        code = fact if isinstance(fact, CodeFact) else fact.used_by
+        if not isinstance(code, CodeFact):
+            return self._started.how_held(fact, entry, index)
+        if self._surely_reaches(code, paths, entry):
+            return "surely"
+        if of_other_script(code.run_by, entry) or not self._may_run(paths, entry, [code], by_name=True):
+            return "no"
+        return "maybe"
+
+    def _surely_reaches(self, fact: CodeFact, paths: list[str], entry: str) -> bool:
         if not surely_runs(fact.run_by) and not self._has_alternatives(fact):
             return False
         reach = self._reach(entry, paths, surely=True)
@@ -243,15 +266,6 @@ class Programs:
             if isinstance(candidate, CodeFact) and candidate.get("npu") == fact.get("npu")
         ]
         return any(place_of(code_fact) in branch and surely_runs(code_fact.run_by) for code_fact in alike)
-
-    @cached_property
-    def _started_by(self) -> dict[str, set[str]]:
-        """By the path of a launcher the entry scripts that it starts."""
-        scripts: dict[str, set[str]] = defaultdict(set)
-        for entry, launches in self._launches.by_entry.items():
-            for launch in launches:
-                scripts[launch.fact.path].add(entry)
-        return scripts
 
     def _has_alternatives(self, fact: CodeFact) -> bool:
         """Whether a fact is in a branch that may not run, but each other branch has one of its kind that is like it."""
@@ -285,7 +299,7 @@ class Programs:
     def _has_runtime_v2(self, entry: str, index: Index) -> bool:
         """Whether runtime 2.0 is selected for a program, also by launchers that start no script of the project."""
         for fact in index.named("environment", "ENABLE_RUNTIME_V2"):
-            started = () if isinstance(fact, CodeFact) else self._started_by.get(fact.path, ())
+            started = () if isinstance(fact, CodeFact) else self._started.of_launcher(fact.path)
             if isinstance(fact, EnvironmentVariable) and fact.text == "1" and (not started or entry in started):
                 return True
         return False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from npulint.core.texts import count, say
 from npulint.judge.findings import RunResult
-from npulint.report.readiness import lists
+from npulint.report.readiness import lists, shown_items
 from npulint.report.terminal import Paint, escape_control_chars, leading
 from npulint.report.view import ReportView
 
@@ -79,7 +79,7 @@ def left(applied: FixResult, result: RunResult, steps: Sequence[tuple[str, str]]
             what = count(lang, "fixes.left.failed", len(failed), entry=entry)
             details = (title + say(lang, "aside", text=check) for title, check in failed)
             todo.append((what, escape_control_chars(say(lang, "list.clause").join(details))))
-        open_items = [item.title for item in program.checklist if item.status == "unknown"]
+        open_items = [item.title for item in shown_items(program, lang) if item.status == "unknown"]
         if open_items:
             what = count(lang, "fixes.left.compare", len(open_items), entry=entry)
             todo.append((what, escape_control_chars(say(lang, "list.clause").join(open_items))))

@@ -12,7 +12,7 @@ from npulint.judge.findings import Finding, ProgramSummary, RunResult
 from npulint.judge.settings import RANK
 from npulint.report.document.markdown import Writer, fitting, size
 from npulint.report.document.model import CodeCell, Prose, Status, Table
-from npulint.report.readiness import lists, place_of, seen, tally
+from npulint.report.readiness import lists, place_of, seen, shown_items, tally
 from npulint.report.summary import closing, first_steps
 from npulint.report.terminal import code, link, prose
 from npulint.report.view import ReportView, visible
@@ -86,7 +86,7 @@ def _program(program: ProgramSummary, lang: str) -> str:
             (CodeCell(place_of(item)), CodeCell("" if item.evidence is None else item.evidence.check)),
             Prose(item.look),
         )
-        for item in program.checklist
+        for item in shown_items(program, lang)
     ]
     head = f"## {say(lang, 'readiness', entry=code(program.entry))}"
     return "\n\n".join([head, prose(tally(program, lang)), *Writer(lang, LIMIT).table(heads, rows)])

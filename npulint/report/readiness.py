@@ -36,9 +36,24 @@ def traits(program: ProgramSummary, families: Sequence[str], lang: str) -> list[
     ]
 
 
+def shown_items(program: ProgramSummary, lang: str) -> list[ChecklistItem]:
+    """The items of a program as people read them: those that only a comparison with the reference can decide are one,
+    as long as they are undetermined."""
+    left = [item for item in program.checklist if _awaits_reference(item)]
+    items = [item for item in program.checklist if not _awaits_reference(item)]
+    if not left:
+        return items
+    look = say(lang, "readiness.compare.look", items=say(lang, "list.and").join(item.title for item in left))
+    return [*items, ChecklistItem("compare", say(lang, "readiness.compare"), "unknown", look=look)]
+
+
+def _awaits_reference(item: ChecklistItem) -> bool:
+    return item.compared and item.status == "unknown"
+
+
 def tally(program: ProgramSummary, lang: str) -> str:
-    """How many items passed, failed, or are undetermined."""
-    statuses = Counter(item.status for item in program.checklist)
+    """How many of the shown items passed, failed, or are undetermined."""
+    statuses = Counter(item.status for item in shown_items(program, lang))
     return say(
         lang, "readiness.counts", passed=statuses["passed"], failed=statuses["failed"], unknown=statuses["unknown"]
     )
@@ -84,8 +99,9 @@ def _block(program: ProgramSummary, view: ReportView) -> list[str]:
     lines = [f"{paint('bold', head)}{say(view.lang, 'aside', text=tally(program, view.lang))}"]
     words = {status: say(view.lang, f"status.{status}") for status in _COLOR}
     first = max(cells(word) for word in words.values())
-    second = max(cells(item.title) for item in program.checklist)
-    for item in program.checklist:
+    items = shown_items(program, view.lang)
+    second = max(cells(item.title) for item in items)
+    for item in items:
         word, title = words[item.status], escape_control_chars(item.title)
         marked = paint(_COLOR[item.status], word) + " " * (first - cells(word))
         details = "  ".join(filter(None, (place_of(item), _check(item))))

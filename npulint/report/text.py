@@ -14,7 +14,7 @@ from npulint.judge.evaluate.places import covered, further
 from npulint.judge.findings import Finding, ProgramSummary, Related, RunResult
 from npulint.judge.settings import RANK
 from npulint.report.frames import Frames
-from npulint.report.readiness import STATUSES, readiness, traits
+from npulint.report.readiness import STATUSES, readiness, shown_items, traits
 from npulint.report.summary import Group, closing, first_steps, fixability, grouped, headline
 from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, folded, leading, linked, wrap
 from npulint.report.view import ReportView, visible
@@ -272,7 +272,7 @@ class _Writer:
         return lines
 
     def _described(self, program: ProgramSummary) -> str:
-        statuses = Counter(item.status for item in program.checklist)
+        statuses = Counter(item.status for item in shown_items(program, self._lang))
         items = [count(self._lang, f"checklist.{word}", statuses[word]) for word in STATUSES if statuses[word]]
         described = traits(program, ("framework", "mode", "state", "role", "devices"), self._lang)
         return say(self._lang, "list.and").join([*described, *items])

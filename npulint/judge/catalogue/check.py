@@ -212,8 +212,8 @@ class ItemText(msgspec.Struct, frozen=True):
 
 class Failing(msgspec.Struct, frozen=True):
     """The findings that fail a checklist item: of some topics from a severity on, without some checks, and of some
-    checks at any severity. They must have a place that the entry script surely comes to; those of the checks in
-    `anywhere` are about the program as a whole."""
+    checks at any severity. They must have a place that the entry script surely comes to; where it only may come there,
+    the item is undetermined. Those of the checks in `anywhere`, at any severity, are about the program as a whole."""
 
     topics: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
@@ -234,9 +234,9 @@ class ItemExample(msgspec.Struct, frozen=True):
 
 class ItemDefinition(msgspec.Struct, frozen=True):
     """One item of the readiness or pre-tuning checklist. It is omitted where `needs` does not hold. A finding in
-    `fails` or a fact found by `failed` fails it; else the first fact found by `passed` passes it; else `otherwise` is
-    its status, unless `unused` holds: nothing that the item is about is used (in comparisons only). The first fact
-    found by `look` is the place that needs review."""
+    `fails` fails it; else the first fact found by `passed` that the program surely reaches passes it; else `otherwise`
+    is its status, unless `unused` holds: nothing that the item is about is used (in comparisons only). The first fact
+    found by `look` is the place that needs review. `compared`: only a comparison with the reference can pass it."""
 
     name: str
     order: int
@@ -246,9 +246,9 @@ class ItemDefinition(msgspec.Struct, frozen=True):
     applies: Applies = Applies()
     needs: Query | None = None
     passed: Query | None = None
-    failed: Query | None = None
     unused: Query | None = None
     look: Query | None = None
+    compared: bool = False
     examples: tuple[ItemExample, ...] = ()
 
     @property

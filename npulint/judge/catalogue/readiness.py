@@ -28,7 +28,7 @@ ENTRY = "train.py"  # the program that examples are about; the first one where t
 ABSENT = "absent"  # the item does not concern the program
 
 _REQUIRED = ("order", "otherwise", "text", "examples")
-_OPTIONAL = ("applies", "needs", "fails", "passed", "failed", "unused", "look")
+_OPTIONAL = ("applies", "needs", "fails", "passed", "unused", "look", "compared")
 
 
 class ParsedItem(msgspec.Struct, frozen=True):
@@ -67,9 +67,9 @@ def _item(fields: Fields, keys: Keys, name: str) -> ItemDefinition:
         applies=read_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
         needs=queries.condition(keys["needs"], "needs") if "needs" in keys else None,
         passed=queries.find(keys["passed"], "passed") if "passed" in keys else None,
-        failed=queries.find(keys["failed"], "failed") if "failed" in keys else None,
         unused=queries.condition(keys["unused"], "unused") if "unused" in keys else None,
         look=queries.find(keys["look"], "look") if "look" in keys else None,
+        compared=fields.flag(keys["compared"], "compared") if "compared" in keys else False,
         examples=_examples(fields, keys["examples"]) if "examples" in keys else (),
     )
 

@@ -148,7 +148,10 @@ def _by_role(
 def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[Check, list[Fact]]]:
     """The facts with the check that reports them: less severe in code that the entry script of a PyTorch program does
     not surely reach, or that no training program of the project reaches. An error that says something of a whole file
-    or program stays one."""
+    or program stays one. Arguments of trainings that a script gets which trains nothing, such as one that converts
+    weights, are notes."""
+    if program.is_tool and facts and facts[0].kind == "training_argument":
+        return [(check.as_note(), facts)]
     unsure = where_unsure(check.severity, check.occurs)
     if unsure == check.severity or (program.fact.framework != "torch" and check.occurs != IF_REACHED):
         return [(check, facts)]
@@ -334,9 +337,18 @@ class _Finder:
             seen.update(_place(fact, graph) for fact in fresh)
             return [self._finding(check, [fact]) for fact in fresh]
         groups: dict[str, list[Fact]] = {}
-        for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
+        for fact in ordered:
             groups.setdefault({"file": fact.path, "project": fact.name}.get(check.once, ""), []).append(fact)
+        if program.entry and not graph:
+            groups = {key: sorted(group, key=self._how_far) for key, group in groups.items()}
         return [self._finding(check, group) for group in groups.values()]
+
+    def _how_far(self, fact: Fact) -> tuple[bool, bool, bool]:
+        """How far a place is from what a program surely runs: a grouped finding begins at the nearest."""
+        kept_apart = "yes" in (fact.get("in_test"), fact.get("guarded")) or fact.get("active") == "no"
+        is_guarded = kept_apart or fact.get("behind") in ("npu", "cuda")
+        surely = not is_guarded and self._program.surely_runs(fact)
+        return not surely, is_guarded, fact.path != self._program.entry
 
     def _finding(self, check: Check, group: list[Fact]) -> tuple[Finding, list[Fact]]:
         """The finding about these facts. One about a program does not cover those of other scripts, though its fix

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from npulint.core.texts import say
 from npulint.facts.model import Fact
 from npulint.judge.catalogue.check import UNUSED, Check, Failing, ItemDefinition
 from npulint.judge.evaluate.match import Candidates, CompiledQuery
 from npulint.judge.findings import SEVERITIES, ChecklistItem, Evidence
+from npulint.model.running.reach import HowReached
 from npulint.recognizers.programs import Program
 
 _KEPT = 8  # failing places kept; more do not change the report
@@ -31,12 +33,11 @@ class CompiledItem:
         self.item = item
         self.needs = None if item.needs is None else CompiledQuery(item.needs)
         self.passed = None if item.passed is None else CompiledQuery(item.passed)
-        self.failed = None if item.failed is None else CompiledQuery(item.failed)
         self.unused = None if item.unused is None else CompiledQuery(item.unused)
         self.look = None if item.look is None else CompiledQuery(item.look)
 
     def queries(self) -> list[CompiledQuery]:
-        queries = (self.needs, self.passed, self.failed, self.unused, self.look)
+        queries = (self.needs, self.passed, self.unused, self.look)
         return [query for query in queries if query is not None]
 
 
@@ -55,13 +56,14 @@ def checklist(
 def _item(
     compiled: CompiledItem, program: Program, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
 ) -> ChecklistItem:
-    """The item with its possible failures; `npulint.judge.postprocess.passes` decides its status, since findings may be
-    suppressed."""
+    """The item with its possible failures and doubts; `npulint.judge.postprocess.passes` decides its status, since
+    findings may be suppressed."""
     item = compiled.item
     text = item.text.get(lang) or item.text["en"]
-    asking = (("passed", compiled.passed), ("failed", compiled.failed), (item.otherwise, compiled.look))
-    answers = ((status, _first(query, program.entry, candidates)) for status, query in asking)
-    status, shown = next((answer for answer in answers if answer[1] is not None), (item.otherwise, None))
+    status, shown = _answer(compiled, program, candidates)
+    look = text.look
+    if status == "maybe":
+        status, look = "unknown", say(lang, "readiness.maybe")
     if status == item.otherwise and compiled.unused is not None and compiled.unused.true_of(candidates) is True:
         status, shown = UNUSED, None
     if status == "passed" and any(
@@ -70,49 +72,64 @@ def _item(
         if reported_check.elsewhere is not None
     ):
         status = "unknown"  # it fails on some chips
+    concerned = [reported_check for reported_check in reported if _fails(item.fails, reported_check.check)]
     return ChecklistItem(
         item=item.key,
         title=text.title,
         status=status,
         evidence=shown,
-        look=text.look,
-        failures=_failures(item.fails, program, reported),
+        look=look,
+        failures=_places(program, [_first_at(item.fails, program, found, "surely") for found in concerned]),
+        doubts=_places(program, [_first_at(item.fails, program, found, "maybe") for found in concerned]),
+        compared=item.compared,
     )
 
 
-def _first(query: CompiledQuery | None, entry: str, candidates: Candidates) -> Evidence | None:
-    """The place of the first matching fact, preferably in the entry script. A fact about the whole program counts as
+def _answer(compiled: CompiledItem, program: Program, candidates: Candidates) -> tuple[str, Evidence | None]:
+    """The status where no finding fails the item, and the place that shows it: passed for a fact that the program
+    surely reaches, maybe for one that it may reach, else `otherwise`."""
+    item = compiled.item
+    passing = [] if compiled.passed is None else compiled.passed.find(candidates)
+    for reach, status in (("surely", "passed"), ("maybe", "maybe")):
+        reached = [fact for fact in passing if program.how_runs(fact) == reach]
+        if reached:
+            return status, _first(reached, program.entry)
+    looked = [] if compiled.look is None else compiled.look.find(candidates)
+    return item.otherwise, _first(looked, program.entry)
+
+
+def _first(facts: Sequence[Fact], entry: str) -> Evidence | None:
+    """The place of the first of some facts, preferably in the entry script. A fact about the whole program counts as
     line 1 of the entry script."""
-    facts = [] if query is None else query.find(candidates)
     if not facts:
         return None
     fact = min(facts, key=lambda candidate: _order(candidate, entry))
     return Evidence(fact.path or entry, fact.span)
 
 
-def _failures(fails: Failing, program: Program, reported: Sequence[ReportedCheck]) -> tuple[Evidence, ...]:
-    entry = program.entry
-    failing = [
-        (reported_check.check, _first_sure(fails, program, reported_check))
-        for reported_check in reported
-        if _fails(fails, reported_check.check)
-    ]
-    reasons = [(check, fact) for check, fact in failing if fact is not None]
-    reasons.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], entry), pair[0].code))
+def _places(program: Program, found: Sequence[tuple[Check, Fact | None]]) -> tuple[Evidence, ...]:
+    """The places that checks found, the most severe first."""
+    reasons = [(check, fact) for check, fact in found if fact is not None]
+    reasons.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], program.entry), pair[0].code))
     return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in reasons[:_KEPT])
 
 
-def _first_sure(fails: Failing, program: Program, reported: ReportedCheck) -> Fact | None:
-    """The first fact of a check that the program surely reaches, preferably in the entry script; of a check that is
-    about the program as a whole the first of all."""
+def _first_at(
+    fails: Failing, program: Program, reported: ReportedCheck, reach: HowReached
+) -> tuple[Check, Fact | None]:
+    """The first fact of a check that the program reaches in this way, preferably in the entry script. A check that is
+    about the program as a whole says what is nowhere in it: all that may run of it counts as surely reached."""
     facts = sorted(reported.facts, key=lambda fact: _order(fact, program.entry))
-    if reported.check.name in fails.checks or reported.check.name in fails.anywhere:
-        return facts[0] if facts else None
-    return next(filter(program.surely_runs, facts), None)
+    whole = reported.check.name in fails.anywhere
+    for fact in facts:
+        reached = program.how_runs(fact)
+        if ("surely" if whole and reached == "maybe" else reached) == reach:
+            return reported.check, fact
+    return reported.check, None
 
 
 def _fails(fails: Failing, check: Check) -> bool:
-    if check.name in fails.checks:
+    if check.name in (*fails.checks, *fails.anywhere):
         return True
     severe = SEVERITIES.index(check.severity) >= SEVERITIES.index(fails.severity)
     return check.topic in fails.topics and severe and check.name not in fails.but

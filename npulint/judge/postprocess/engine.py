@@ -30,6 +30,7 @@ INVALID_SUPPRESSION = EngineRule("NPU0402", "invalid-suppression", "other", "hyg
 ENGINE_RULES = (SYNTAX_ERROR, FILE_NOT_READ, UNUSED_SUPPRESSION, INVALID_SUPPRESSION)
 
 _SYNTAX = ("syntax-error", "newer-python", "python2", "python2-read")
+_DEPENDS = ("newer-python",)  # whether the file is wrong depends on the Python of the server
 _READ_ANYWAY = ("encoding", "python2-read")  # unless fatal: Python 3 rejects the file, but all of it was read
 
 
@@ -64,4 +65,6 @@ def _of_problem(problem: Problem, lang: str) -> Finding:
     if detail:
         message = say(lang, "problem.detail", text=message, detail=detail)
     why = say(lang, "doubt.why" if anyway else "problem.why" if problem.fatal else "problem.why.part")
+    if reason in _DEPENDS:
+        rule = msgspec.structs.replace(rule, severity="note")
     return finding(rule, problem.path, problem.span, message, why, say(lang, f"fix.{reason}"))

@@ -213,7 +213,7 @@ def decide_checklists(data: RunData, context: RunContext) -> RunData:
             return False
         return not context.per_file or not context.per_file.ignores(context.by_code[place.code], place.path)
 
-    return changed(data, programs=settled(data.programs, reports))
+    return changed(data, programs=settled(data.programs, reports, context.lang))
 
 
 def merge_source(data: RunData, context: RunContext) -> RunData:
@@ -357,16 +357,21 @@ def _visible(finding: Finding, settings: Settings) -> bool:
     return reported(finding, settings) and RANK[finding.severity] >= RANK[settings.shown_from(settings.format)]
 
 
-def settled(programs: Sequence[ProgramSummary], counts: Callable[[Evidence], bool]) -> list[ProgramSummary]:
-    """The programs with decided items: an item failed at the most severe of its places that still `counts`."""
+def settled(programs: Sequence[ProgramSummary], counts: Callable[[Evidence], bool], lang: str) -> list[ProgramSummary]:
+    """The programs with decided items, by those of their places that still `counts`."""
     return [
-        msgspec.structs.replace(program, checklist=tuple(_decided(item, counts) for item in program.checklist))
+        msgspec.structs.replace(program, checklist=tuple(_decided(item, counts, lang) for item in program.checklist))
         for program in programs
     ]
 
 
-def _decided(item: ChecklistItem, counts: Callable[[Evidence], bool]) -> ChecklistItem:
+def _decided(item: ChecklistItem, counts: Callable[[Evidence], bool], lang: str) -> ChecklistItem:
+    """The item failed at the most severe of its places; undetermined where only findings that may not run are left."""
     live = tuple(place for place in item.failures if counts(place))
+    doubts = tuple(place for place in item.doubts if counts(place))
     if live:
-        return msgspec.structs.replace(item, status="failed", evidence=live[0], look="", failures=live)
-    return msgspec.structs.replace(item, look=item.look if item.status == "unknown" else "", failures=())
+        return changed(item, status="failed", evidence=live[0], look="", failures=live, doubts=doubts)
+    if doubts:
+        look = say(lang, "readiness.doubt", check=doubts[0].check)
+        return changed(item, status="unknown", evidence=doubts[0], look=look, failures=(), doubts=doubts)
+    return changed(item, look=item.look if item.status == "unknown" else "", failures=(), doubts=())

@@ -11,6 +11,7 @@ from npulint.read.shell.tokens import REDIRECTIONS, ShellOperator, Token, Word
 _CLOSERS = {"fi": "if", "done": "loop", "esac": "case", "}": "group"}
 _DEPTH = 200
 _TESTS = frozenset(("[", "[[", "test", "false", "which", "type", "hash"))
+_LEAVING = frozenset(("break", "exit", "return"))
 _PASSED = frozenset(("!", "time", "then", "else", "elif", "do"))
 
 
@@ -18,20 +19,23 @@ class ParsedCommand(msgspec.Struct, frozen=True):
     """One simple command. `path` numbers the branches and loops around it, outermost first (a command in one of them
     precedes those that follow it there); `guarded`: there is one in its function; `loop` is the number of the outermost
     loop (0: none); `function` is the enclosing function. The header of a for loop is a command whose first word is
-    ``for``."""
+    ``for``. `awaited`: an ``until`` loop repeats it until it succeeds, and nothing else ends the loop."""
 
     words: tuple[Word, ...]
     path: tuple[int, ...]
     guarded: bool
     loop: int
     function: str
+    awaited: bool = False
 
 
 class _Open:
-    """An open construct; `branch` numbers its current branch, a condition has none (0)."""
+    """An open construct; `branch` numbers its current branch, a condition has none (0). `first` and `body` are the
+    numbers of its first command and of the first one of its body; `waits`: it runs until its condition succeeds."""
 
-    def __init__(self, kind: str, branch: int = 0, name: str = "") -> None:
-        self.kind, self.branch, self.name = kind, branch, name
+    def __init__(self, kind: str, branch: int = 0, name: str = "", first: int = 0, waits: bool = False) -> None:
+        self.kind, self.branch, self.name, self.first, self.waits = kind, branch, name, first, waits
+        self.body = first
 
 
 class Parser:
@@ -92,7 +96,7 @@ class Parser:
     def _keyword(self, literal: str, word: Word) -> bool:
         """Whether the first word of a command is a keyword."""
         if literal in ("if", "while", "until"):
-            self._begin("if" if literal == "if" else "loop")
+            self._begin("if" if literal == "if" else "loop", waits=literal == "until")
         elif literal in ("for", "select"):
             self._begin("loop")
             self._mode = "for"
@@ -109,6 +113,8 @@ class Parser:
         elif literal in _PASSED:
             if literal in ("then", "do", "else", "elif"):
                 self._activate()
+            elif literal == "!" and self._in_header():
+                self._open[-1].waits = not self._open[-1].waits
         else:
             if literal == "[[":
                 self._mode = "test"
@@ -173,7 +179,7 @@ class Parser:
         self._branches += 1
         return self._branches
 
-    def _begin(self, kind: str, branch: int = 0) -> None:
+    def _begin(self, kind: str, branch: int = 0, waits: bool = False) -> None:
         if len(self._open) >= _DEPTH:
             return
         name = ""
@@ -181,12 +187,18 @@ class Parser:
             name, self._function = self._function, ""
             self.functions.add(name)
         self._known = None
-        self._open.append(_Open(kind, branch, name))
+        self._open.append(_Open(kind, branch, name, len(self.commands), waits))
+
+    def _in_header(self) -> bool:
+        """Whether the next command is the first one of a loop's condition."""
+        last = self._open[-1] if self._open else None
+        return last is not None and last.kind == "loop" and not last.branch and last.first == len(self.commands)
 
     def _activate(self) -> None:
         for open_ in reversed(self._open):
             if open_.kind in ("if", "loop"):
                 open_.branch = self._number()
+                open_.body = len(self.commands)
                 self._known = None
                 return
 
@@ -202,9 +214,17 @@ class Parser:
         self._mode = ""
         for index in range(len(self._open) - 1, -1, -1):
             if self._open[index].kind == kind:
+                self._await(self._open[index])
                 del self._open[index:]
                 self._known = None
                 return
+
+    def _await(self, closed: _Open) -> None:
+        """Mark the commands that a loop repeats until they succeed, if nothing in its body leaves it."""
+        if not closed.waits or any(command.words[0].literal in _LEAVING for command in self.commands[closed.body :]):
+            return
+        for number in range(closed.first, closed.body):
+            self.commands[number] = msgspec.structs.replace(self.commands[number], awaited=True)
 
     def _flush(self) -> None:
         if self._words:

@@ -27,11 +27,13 @@ class InstalledPackages:
         self._path = path
         self._via = via
         self._place = place
+        self._step = 0  # the number of the last command that installs
 
     def by_pip(self, fields: Sequence[ExpandedArgument], guarded: bool) -> Iterator[Fact]:
         """The facts of ``pip install …``; `guarded`: a condition decides whether it runs."""
         if len(fields) < 2 or fields[1].text != "install":
             return
+        self._step += 1
         words = fields[2 : 2 + _MOST]
         other_index = any(field.text.partition("=")[0] in _INDEXES for field in words)
         option = ""
@@ -39,9 +41,9 @@ class InstalledPackages:
             yield from self._index(field, guarded)
             name, equals, value = field.text.partition("=")
             if name in _REQUIREMENTS and equals:
-                yield RequirementsFile(value, self._path, self._place(field.word), self._via)
+                yield RequirementsFile(value, self._path, self._place(field.word), self._via, self._step)
             elif option in _REQUIREMENTS and field.known:
-                yield RequirementsFile(field.text, self._path, self._place(field.word), self._via)
+                yield RequirementsFile(field.text, self._path, self._place(field.word), self._via, self._step)
             elif option not in _WITH_VALUE and not field.text.startswith("-"):
                 yield from self._package(field, other_index)
             option = field.text
@@ -75,4 +77,5 @@ class InstalledPackages:
             parsed = requirement(text)
         if parsed:
             place = self._place(field.word)
-            yield Dependency(parsed[0], self._path, place, parsed[1], self._via, other_index=other_index or bool(wheel))
+            elsewhere = other_index or bool(wheel)
+            yield Dependency(parsed[0], self._path, place, parsed[1], self._via, other_index=elsewhere, step=self._step)

@@ -10,6 +10,7 @@ from npulint.facts.attributes import attribute
 from npulint.facts.code import Op, Ref
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
+from npulint.model.running.code_facts import CallFact
 from npulint.model.running.code_places import options_named
 from npulint.model.values.context import Context
 from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes
@@ -53,6 +54,12 @@ class ConfiguredDevice(Fact, dict=True):
     """What it is used as."""
     used_at: str
     """The place in the code that uses it, as path:line."""
+    _user: CallFact | None = None
+
+    @property
+    def used_by(self) -> CallFact | None:
+        """The call that takes it, unless that may take the value of another file."""
+        return self._user
 
     @attribute
     def of(self) -> Literal["cuda", "npu"]:
@@ -73,9 +80,11 @@ def configured_devices(module: Scope) -> Iterator[ConfiguredDevice]:
     for call in module.calls_named(*_TAKERS):
         name, place, what = _TAKERS[call.last]
         value = call.argument(name, place) if call.last in _METHODS or _OF_TORCH.search(call.name) else None
-        for text in [] if value is None else _texts(value) or (_of_same_name(value) if what == "backend" else []):
+        texts = [] if value is None else _texts(value) or (_of_same_name(value) if what == "backend" else [])
+        user = CallFact(call, call.name) if len({text.path for text in texts}) == 1 else None
+        for text in texts:
             if str(text.value).endswith("ccl") == (what == "backend"):
-                yield ConfiguredDevice(str(text.value), text.path, text.span, what, f"{call.path}:{call.line}")
+                yield ConfiguredDevice(str(text.value), text.path, text.span, what, f"{call.path}:{call.line}", user)
 
 
 def _texts(value: Expr) -> list[FileText]:

@@ -38,6 +38,8 @@ class Pin(msgspec.Struct, frozen=True):
     span: Span
     group: str = ""
     other_index: bool = True
+    step: int = 0
+    """The number of the command that installs it: those of one command are installed in no certain order."""
 
     @property
     def place(self) -> str:
@@ -77,16 +79,17 @@ def environments(files: Iterable[FileFacts], cann: str = "") -> Iterator[Environ
 
 def _with_included(file: FileFacts, own: dict[str, FileFacts]) -> Iterator[Pin]:
     """The pins of a file and of the requirements files that it installs."""
-    seen, queue = {file.path}, [file]
+    seen, queue = {file.path}, [(file, 0)]
     while queue:
-        requirements = queue.pop()
-        yield from _pins(requirements)
+        requirements, step = queue.pop()
+        for pin in _pins(requirements):
+            yield msgspec.structs.replace(pin, step=step or pin.step)
         for fact in requirements.facts:
             if isinstance(fact, RequirementsFile):
                 included = _found(fact.name, requirements.path, own)
                 if included is not None and included.path not in seen:
                     seen.add(included.path)
-                    queue.append(included)
+                    queue.append((included, step or fact.step))
 
 
 def _found(name: str, path: str, own: dict[str, FileFacts]) -> FileFacts | None:
@@ -104,7 +107,7 @@ def _found(name: str, path: str, own: dict[str, FileFacts]) -> FileFacts | None:
 def _pins(file: FileFacts) -> Iterator[Pin]:
     for fact in file.facts:
         if isinstance(fact, Dependency):
-            yield Pin(fact.name, fact.version, fact.path, fact.span, fact.group, fact.other_index)
+            yield Pin(fact.name, fact.version, fact.path, fact.span, fact.group, fact.other_index, fact.step)
         elif isinstance(fact, PythonVersion):
             yield Pin("python", fact.version, fact.path, fact.span)
         elif isinstance(fact, NamedToolkit):
@@ -183,10 +186,16 @@ def conflicts(environment: Environment) -> Iterator[Fact]:
             if against:
                 yield from _conflict(pins, other, against)
     for package, other in _TOGETHER:
-        for pin, second in product(environment.of(package)[:1], environment.of(other)[:1]):
-            yield InstalledTogether(package, pin.path, pin.span, other, second.place)
+        yield from _overwritten(environment.of(package), other, environment.of(other))
     for pin in environment.pins:
         yield from _uninstallable(pin, environment)
+
+
+def _overwritten(pins: list[Pin], other: str, others: list[Pin]) -> Iterator[Fact]:
+    """A package and another that overwrites it, unless a later command installs the package again."""
+    if pins and others and max(pin.step for pin in pins) <= (last := max(pin.step for pin in others)):
+        second = next(pin for pin in others if pin.step == last)
+        yield InstalledTogether(pins[0].package, pins[0].path, pins[0].span, other, second.place)
 
 
 def _conflict(pins: list[Pin], other: str, against: list[Pin]) -> Iterator[Fact]:

@@ -32,7 +32,7 @@ from npulint.report.html.frame import Frame, framed
 from npulint.report.html.markup import escape_html, identifier, inline_markdown, paragraph, section, table
 from npulint.report.html.page import Page
 from npulint.report.html.verdict import banner, compared_verdict, first, target, verdict
-from npulint.report.readiness import lists, seen, tally, traits
+from npulint.report.readiness import lists, seen, shown_items, tally, traits
 from npulint.report.summary import fixable, reason
 from npulint.report.view import ReportView
 
@@ -93,7 +93,7 @@ def _items(page: Page) -> list[_Row]:
         return []
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for program in programs:
-        for item in program.checklist:
+        for item in shown_items(program, page.lang):
             counts[item.title][item.status] += 1
     order = sorted(counts, key=lambda title: (-counts[title]["failed"], -counts[title]["unknown"], title))
     return [(title, counts[title]) for title in order]
@@ -262,11 +262,12 @@ def _program(page: Page, program: ProgramSummary, opened: bool, complete: bool) 
     """A checklist, or the failed items of one if it is not to be `complete`."""
     lang = page.lang
     entry = page.paths(program.entry)
-    statuses = Counter(item.status for item in program.checklist)
+    items = shown_items(program, lang)
+    statuses = Counter(item.status for item in items)
     summary = tally(program, lang)
     drawn = inline(page, bar(statuses, STATUSES, sum(statuses.values()), summary))
     heads = [say(lang, f"html.{word}") for word in ("item", "status", "evidence", "look")]
-    rows = [_item(page, item) for item in program.checklist if complete or item.status == "failed"]
+    rows = [_item(page, item) for item in items if complete or item.status == "failed"]
     caption = f'<span class="unseen">{say(lang, "readiness", entry=escape_html(entry))}</span>'
     return (
         f'<details class="program"{" open" if opened else ""}><summary><span class="path">{escape_html(entry)}</span>'

@@ -1,0 +1,58 @@
+"""Whether what files other than Python code say holds for a program: launchers, configurations, images, lists of
+packages."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Set
+
+from npulint.facts.model import Fact
+from npulint.model.code.index import Index
+from npulint.model.code.project import Project
+from npulint.model.launches.project_launches import Launches
+from npulint.model.running.reach import HowReached
+
+
+class StartedFiles:
+    """The files that take part in the starts of a project's scripts. `configurations` are the files, by entry script,
+    that configure its only configured start."""
+
+    def __init__(self, project: Project, launches: Launches, configurations: Mapping[str, Set[str]]) -> None:
+        self._environments = {file.path for file in project.files if file.kind in ("dockerfile", "dependency")}
+        self._by_entry = launches.by_entry
+        self._configurations = configurations
+        self._started_by: dict[str, set[str]] = defaultdict(set)
+        for entry, of_entry in launches.by_entry.items():
+            for launch in of_entry:
+                self._started_by[launch.fact.path].add(entry)
+
+    def of_launcher(self, path: str) -> Set[str]:
+        """The entry scripts that the file starts; empty if it starts none of the project."""
+        return self._started_by.get(path, frozenset())
+
+    def how_held(self, fact: Fact, entry: str, index: Index) -> HowReached:
+        """Whether a fact from such a file holds when the entry script is started: surely, where the file is the entry
+        itself, belongs to its only start, or every launcher has a fact like it in the `index` of the program; not,
+        where it is a launcher of other scripts; else maybe, for another launcher, configuration, image or environment
+        may be used instead."""
+        if fact.path == entry:
+            return "surely"
+        started = self.of_launcher(fact.path)
+        if started and entry not in started:
+            return "no"
+        if fact.path in self._environments:
+            return "maybe"
+        launches = self._by_entry.get(entry, ())
+        if not launches or not all(launch.sure for launch in launches):
+            return "maybe"
+        if started:
+            return "surely" if {launch.fact.path for launch in launches} <= _with_alike(fact, index) else "maybe"
+        is_configuration = fact.path in self._configurations.get(entry, ())
+        return "surely" if is_configuration and len(launches) == 1 else "maybe"
+
+
+def _with_alike(fact: Fact, index: Index) -> set[str]:
+    """The files with a fact of the same kind, name and value."""
+    value = fact.get("value")
+    named = index.named(fact.kind, fact.name.rpartition(".")[2])
+    return {other.path for other in named if other.name == fact.name and other.get("value") == value}
