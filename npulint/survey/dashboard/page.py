@@ -70,7 +70,7 @@ def _fields(row: ProjectRow, lang: str) -> dict[str, Any]:
 
 def verdict(word: str, lang: str) -> str:
     """A verdict in words."""
-    return say(lang, "survey.failed" if word == FAILED else f"html.verdict.{word}")
+    return say(lang, "survey.failed" if word == FAILED else f"survey.verdict.{word}")
 
 
 def framework(name: str, lang: str) -> str:
