@@ -1,5 +1,5 @@
-"""The verdict on a project, from its findings and readiness items: the one place where they are counted. Every report and
-command takes words and numbers from this record."""
+"""The verdict on a project, from its findings and readiness items: the one place where they are counted. Every report
+and command takes words and numbers from this record."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ _NO_USERS = frozenset(("test", "documentation", "ci", "gpu", "other_device", "mi
 
 
 def consequence(finding: Finding) -> Consequence:
-    """What a finding means for a run. Notes are unsure or harmless, except that those about speed are about speed."""
-    found = _BY_CATEGORY.get(finding.category, "none")
+    """What a finding means for a run. Notes are unsure or harmless, except that those about speed are about speed; what
+    is in a file that cannot be parsed is unknown."""
+    found = "none" if finding.topic == "parse" else _BY_CATEGORY.get(finding.category, "none")
     return "none" if finding.severity == "note" and found != "slows" else found
 
 
@@ -40,14 +41,13 @@ def judged(result: RunResult, findings: Sequence[Finding], *, selective: bool = 
     trained = [program for program in result.programs if trains(program)]
     others = [program for program in result.programs if not trains(program)]
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
-    slow_notes = sum(finding.severity == "note" and consequence(finding) == "slows" for finding in findings)
     return Verdict(
         programs=sum(program.framework in frameworks for program in result.programs),
         training=_training(trained, findings),
         needing_cuda=tuple(program.entry for program in others if _needs_cuda(program)),
         errors=severities["error"],
         warnings=severities["warning"],
-        notes=severities["note"] - slow_notes,
+        notes=severities["note"],
         stops=consequences["stops"],
         wrong=consequences["wrong"],
         slows=consequences["slows"],
@@ -107,7 +107,7 @@ def _training(programs: Sequence[ProgramSummary], findings: Sequence[Finding]) -
 
 
 def _concerning(programs: Sequence[ProgramSummary], findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """The findings that concern each program, by entry script: those that name it, and those in code that it reaches."""
+    """The findings that concern each program, by entry script: those that name it, and those in code it reaches."""
     by_path: dict[str, list[str]] = defaultdict(list)
     for program in programs:
         for path in {program.entry, *program.paths}:

@@ -5,8 +5,8 @@ keys of the JSON report), then the programs (``program``), the frameworks that f
 recognised (``framework``), the graphs (``graph``), training runs (``run``), a
 recorded step (``step``), files that were not read (``unread``),
 applied (``fixed``) and refused fixes (``refused``), programs (``comparison``) and items (``compared``) of a comparison,
-and last, exactly once, the ``summary`` with version, tool, target, counts and verdict: without it the report is incomplete.
-Lines end in one line feed; no text contains one.
+and last, exactly once, the ``summary`` with version, tool, target, counts and verdict: without it the report is
+incomplete. Lines end in one line feed; no text contains one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The words of a verdict, the same in every report and command: what was judged comes first, success is never claimed."""
+"""The words of a verdict, the same in every report and command: they say what was judged, and never claim success."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _found(verdict: Verdict, lang: str) -> list[str]:
         ("elsewhere" if elsewhere else "stops", verdict.stops),
         ("wrong", verdict.wrong),
         ("slows", verdict.slows),
-        ("other-notes" if verdict.stops or verdict.wrong or verdict.slows else "notes", verdict.notes),
+        ("notes" if verdict.notes == verdict.total and not verdict.slows else "others", verdict.others),
     )
     return [count(lang, f"verdict.found.{word}", number) for word, number in numbers if number]
 

@@ -37,10 +37,10 @@ class TrainingVerdict(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a run says of a project, from all findings that neither a comment nor the baseline accepts, whatever a report
-    displays. `programs` counts the programs that use a framework, `training` are those that train, `needing_cuda` the
-    entry scripts of others that stop without CUDA. `stops`, `wrong`, `slows` count findings as for one program, `notes`
-    the notes that are not about speed. `undetermined` counts the different readiness items that are undetermined for
+    """What a run says of a project, from all findings that neither a comment nor the baseline accepts, whatever reports
+    display. `programs` counts the programs that use a framework, `training` are those that train, `needing_cuda` the
+    entry scripts of others that stop without CUDA. `errors`, `warnings` and `notes` count all findings,
+    `stops`, `wrong` and `slows` those of them with this meaning, as for one program. `undetermined` counts the different readiness items that are undetermined for
     some program. Not understood: files that were not read (`unread`) or only in part, and configurations and started
     scripts that no training program was recognised from. `runs` and `graphs` are numbers of training runs and graphs,
     `silent` that of the files of runs without a result. `read` counts files; `frameworks`: a file or program uses a
@@ -65,6 +65,16 @@ class Verdict(msgspec.Struct, frozen=True):
     read: int = 0
     frameworks: bool = False
     selective: bool = False
+
+    @property
+    def total(self) -> int:
+        """The number of findings."""
+        return self.errors + self.warnings + self.notes
+
+    @property
+    def others(self) -> int:
+        """How many findings are about something else than what stops a run, its results and its speed."""
+        return self.total - self.stops - self.wrong - self.slows
 
     @property
     def away(self) -> int:
@@ -98,7 +108,7 @@ class Verdict(msgspec.Struct, frozen=True):
         if not self.training and not self.graphs and not self.runs:
             if self.frameworks:
                 return "unrecognised"
-            if not self.notes and not self.slows:
+            if not self.notes:
                 return "unused"
         complete = self.training and not self.undetermined and not self.unread and not self.unplaced
         return "ready" if complete and not self.selective else "check"

@@ -125,7 +125,7 @@ def _own(name: str) -> str:
 
 
 def _totals(totals: Totals, lang: str) -> str:
-    words = [(word, totals.verdicts[word]) for word in VERDICTS if totals.verdicts[word]]
+    words: list[tuple[str, int]] = [(word, totals.verdicts[word]) for word in VERDICTS if totals.verdicts[word]]
     words += [(FAILED, totals.failed)] if totals.failed else []
     figures = [
         (f"{totals.projects:,}", count(lang, "survey.tile.projects", totals.projects)),
