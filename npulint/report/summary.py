@@ -46,9 +46,10 @@ class Group(msgspec.Struct, frozen=True):
         return sum(len(covered(finding)) for finding in self.findings)
 
 
-def grouped(findings: Sequence[Finding]) -> list[Group]:
+def grouped(findings: Sequence[Finding], programs: Sequence[ProgramSummary] = ()) -> list[Group]:
     """The findings in groups by severity, category (functional, precision, performance), cost in the run, confidence,
-    and number of places. Files that cannot be parsed come last within their severity."""
+    and number of places. Files that cannot be parsed come last within their severity. A group begins with a finding of
+    the first of the `programs` that has one."""
     groups: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         groups[finding.code, finding.severity].append(finding)
@@ -60,7 +61,16 @@ def grouped(findings: Sequence[Finding]) -> list[Group]:
         places = -sum(len(covered(finding)) for finding in group)
         return rank, first.topic == "parse", CATEGORIES.index(first.category), cost, sure, places, first.code
 
-    return [Group(group) for group in sorted(groups.values(), key=order)]
+    entries = {program.entry: number for number, program in enumerate(programs)}
+
+    def program_of(finding: Finding) -> int:
+        return min(entries.get(entry, len(entries)) for entry in (finding.program, *finding.programs))
+
+    def begun(group: list[Finding]) -> list[Finding]:
+        first = min(group, key=program_of) if entries else group[0]
+        return group if first is group[0] else [first, *(finding for finding in group if finding is not first)]
+
+    return [Group(begun(group)) for group in sorted(groups.values(), key=order)]
 
 
 _LISTED = 5  # unread files listed
@@ -78,7 +88,7 @@ def first_steps(findings: Sequence[Finding], limit: int = 3, programs: Sequence[
         return first.severity == "note", later, first.code not in keeping, -RANK[first.severity], first.topic == "parse"
 
     steps: dict[str, Group] = {}
-    for group in sorted(grouped(findings), key=order):
+    for group in sorted(grouped(findings, programs), key=order):
         steps.setdefault(group.first.code, group)
     return list(steps.values())[:limit]
 

@@ -11,7 +11,7 @@ import msgspec
 from npulint.core.lazy_regex import lazy_compile
 from npulint.core.texts import count, say
 from npulint.facts.model import Span
-from npulint.judge.evaluate.places import covered, further
+from npulint.judge.evaluate.places import at_weightiest, covered, further
 from npulint.judge.findings import Finding, ProgramSummary, Related, RunResult
 from npulint.judge.settings import RANK
 from npulint.report.frames import Frames
@@ -60,9 +60,9 @@ def render(result: RunResult, view: ReportView) -> str:
     findings = visible(result, view)
     writer = _Writer(view)
     if view.quiet:
-        return _printed(writer.groups(findings), view.width)
+        return _printed(writer.groups(findings, result.programs), view.width)
     blocks = [] if view.change else _overview(result, writer, view)
-    blocks += writer.groups(findings)
+    blocks += writer.groups(findings, result.programs)
     if view.change:
         blocks += _compared(result, view)
     blocks.append([] if view.change or view.comparing else notes(result, view))
@@ -127,15 +127,16 @@ class _Writer:
         self._paint = Paint(view.color)
         self._said: set[tuple[str, str]] = set()
 
-    def groups(self, findings: Sequence[Finding]) -> list[list[str]]:
-        """The findings, one block for each check that has many; one for each finding in verbose reports, those of a
-        change or comparison, and where edits are shown."""
+    def groups(self, findings: Sequence[Finding], programs: Sequence[ProgramSummary]) -> list[list[str]]:
+        """The findings, each at the place that matters most, one block for each check that has many; one for each
+        finding in verbose reports, those of a change or comparison, and where edits are shown."""
         if self._is_ungrouped():
             return [self.finding(finding) for finding in findings]
+        findings = list(map(at_weightiest, findings))
         if self._is_short(findings):
-            return [self._short(group) for group in grouped(findings)]
+            return [self._short(group) for group in grouped(findings, programs)]
         blocks: list[list[str]] = []
-        for group in grouped(findings):
+        for group in grouped(findings, programs):
             few = len(group.findings) <= _APART
             blocks += [self.finding(finding) for finding in group.findings] if few else [self._group(group)]
         return blocks
@@ -287,9 +288,9 @@ class _Writer:
         """What to do, and where."""
         todo = []
         for step in first_steps(findings, limit, result.programs):
-            first = step.first
+            first = at_weightiest(step.first)
             place = f"{escape_control_chars(first.path)}:{first.span.line}"
-            todo.append((step.message, count(self._lang, "first.places", step.places, name=first.name, place=place)))
+            todo.append((step.message, count(self._lang, "first.step", step.places, name=first.name, place=place)))
         return todo
 
     def _numbered(self, title: str, todo: Sequence[tuple[str, str]]) -> list[str]:

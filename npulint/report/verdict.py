@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from npulint.core.texts import count, say
 from npulint.judge.summaries.verdict import Verdict
+from npulint.report.view import fields_of
 
 
 def headline(verdict: Verdict, lang: str) -> str:
@@ -102,7 +101,20 @@ def statements(verdict: Verdict, lang: str) -> list[str]:
     return [f"{text[:1].upper()}{text[1:]}{end}" for text in _details(verdict, lang)]
 
 
+_COUNTED = "total errors warnings notes stops wrong slows others"
+_PROGRAM = "entry runs_on stops errors wrong slows failed undetermined"
+
+
 def verdict_record(verdict: Verdict, lang: str) -> dict[str, Any]:
-    """The verdict for programs: its word and text, and all numbers."""
-    numbers = msgspec.to_builtins(verdict)
-    return {"word": verdict.word, "text": sentence(verdict, lang), **numbers}
+    """The verdict for programs: its word, its text and its numbers."""
+    return {
+        "word": verdict.word,
+        "text": sentence(verdict, lang),
+        "programs": verdict.programs,
+        "training": [fields_of(program, _PROGRAM) for program in verdict.training],
+        "needing_cuda": list(verdict.needing_cuda),
+        "counts": fields_of(verdict, _COUNTED),
+        "undetermined": verdict.undetermined,
+        "not_understood": fields_of(verdict, "unread partly_read not_recognised silent"),
+        "selective": verdict.selective,
+    }

@@ -39,12 +39,12 @@ class TrainingVerdict(msgspec.Struct, frozen=True):
 class Verdict(msgspec.Struct, frozen=True):
     """What a run says of a project, from all findings that neither a comment nor the baseline accepts, whatever reports
     display. `programs` counts the programs that use a framework, `training` are those that train, `needing_cuda` the
-    entry scripts of others that stop without CUDA. `errors`, `warnings` and `notes` count all findings,
-    `stops`, `wrong` and `slows` those of them with this meaning, as for one program. `undetermined` counts the different readiness items that are undetermined for
-    some program. Not understood: files that were not read (`unread`) or only in part, and configurations and started
-    scripts that no training program was recognised from. `runs` and `graphs` are numbers of training runs and graphs,
-    `silent` that of the files of runs without a result. `read` counts files; `frameworks`: a file or program uses a
-    framework; `selective`: only some checks were selected."""
+    entry scripts of others that stop without CUDA. `errors`, `warnings` and `notes` count all findings, `stops`,
+    `wrong` and `slows` those of them with this meaning, as for one program. `undetermined` counts the different
+    readiness items that are undetermined for some program. Not understood: files that were not read (`unread`) or only
+    in part, and configurations and started scripts that no training program was recognised from. `runs` and `graphs`
+    are numbers of training runs and graphs, `silent` that of the files of runs without a result. `read` counts files;
+    `frameworks`: a file or program uses a framework; `selective`: only some checks were selected."""
 
     programs: int = 0
     training: tuple[TrainingVerdict, ...] = ()
@@ -108,7 +108,7 @@ class Verdict(msgspec.Struct, frozen=True):
         if not self.training and not self.graphs and not self.runs:
             if self.frameworks:
                 return "unrecognised"
-            if not self.notes:
+            if not self.notes and not self.unread and not self.partly_read:
                 return "unused"
         complete = self.training and not self.undetermined and not self.unread and not self.unplaced
         return "ready" if complete and not self.selective else "check"
