@@ -390,7 +390,7 @@ class RunResult(msgspec.Struct, frozen=True):
     `baseline` remove from `findings`. `comparison` is None without a reference. `graphs` describe the graph files,
     `runs` the run artifacts of each project. `seen` are the frameworks that files import, if no training program was
     recognised. `step` describes a recorded step (live checks and ``npulint try``). `verdict` is what all of it says of
-    the project (`npulint.judge.verdict.verdict_of`), None if it was not worked out yet."""
+    the project; None: `npulint.judge.verdict.verdict_of` works it out. Who changes the findings later clears it."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []

@@ -59,6 +59,7 @@ def judged(result: RunResult, findings: Sequence[Finding], *, selective: bool = 
         not_recognised=sum(use.files for use in result.seen if use.use != "import"),
         graphs=len(result.graphs),
         runs=len(result.runs),
+        steps=0 if result.step is None else result.step.steps,
         silent=sum(bool(file.note) for run in result.runs for file in run.files),
         read=result.summary.read,
         frameworks=bool(frameworks or result.seen),

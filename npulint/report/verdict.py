@@ -16,6 +16,8 @@ def headline(verdict: Verdict, lang: str) -> str:
         return _of_training(verdict, lang)
     if not verdict.read and not verdict.frameworks:
         return say(lang, "verdict.nothing")
+    if verdict.steps:
+        return count(lang, "verdict.steps", verdict.steps)
     if verdict.graphs or verdict.runs:
         subjects = [(word, getattr(verdict, word)) for word in ("graphs", "runs")]
         return say(lang, "list.and").join(count(lang, f"verdict.{word}", number) for word, number in subjects if number)

@@ -43,7 +43,8 @@ class Verdict(msgspec.Struct, frozen=True):
     `wrong` and `slows` those of them with this meaning, as for one program. `undetermined` counts the different
     readiness items that are undetermined for some program. Not understood: files that were not read (`unread`) or only
     in part, and configurations and started scripts that no training program was recognised from. `runs` and `graphs`
-    are numbers of training runs and graphs, `silent` that of the files of runs without a result. `read` counts files;
+    are numbers of training runs and graphs, `silent` that of the files of runs without a result, `steps` that of
+    recorded steps. `read` counts files;
     `frameworks`: a file or program uses a framework; `selective`: only some checks were selected."""
 
     programs: int = 0
@@ -61,6 +62,7 @@ class Verdict(msgspec.Struct, frozen=True):
     not_recognised: int = 0
     graphs: int = 0
     runs: int = 0
+    steps: int = 0
     silent: int = 0
     read: int = 0
     frameworks: bool = False
