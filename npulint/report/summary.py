@@ -101,7 +101,7 @@ def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
     text = say(view.lang, "list.clause").join([_counted(result, findings, view), *asides])
     good = not findings and not result.unreadable and bool(result.summary.read) and _is_good(result, view)
     color = "green" if good else "bold"
-    lines = [*_applied_fixes(result, view), *(paint(color, line) for line in _verdict(result, view))]
+    lines = [*(paint(color, line) for line in _verdict(result, view)), *_applied_fixes(result, view)]
     if asides or not _says_all(result, view):
         lines.append(text if len(lines) else paint(color, text))
     lines += _fixable(result, view, mark)
