@@ -108,14 +108,18 @@ def _training(programs: Sequence[ProgramSummary], findings: Sequence[Finding]) -
 
 
 def _concerning(programs: Sequence[ProgramSummary], findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """The findings that concern each program, by entry script: those that name it, and those in code it reaches."""
+    """The findings that concern each program, by entry script: those that name it, those in code it reaches, and for
+    the only one those of the training run."""
     by_path: dict[str, list[str]] = defaultdict(list)
     for program in programs:
         for path in {program.entry, *program.paths}:
             by_path[path].append(program.entry)
     concerning: dict[str, list[Finding]] = {program.entry: [] for program in programs}
     for finding in findings:
-        for entry in {finding.program, *finding.programs, *by_path.get(finding.path, ())} & concerning.keys():
+        named = {finding.program, *finding.programs, *by_path.get(finding.path, ())}
+        if finding.artifact_location is not None and len(programs) == 1:
+            named.add(programs[0].entry)
+        for entry in named & concerning.keys():
             concerning[entry].append(finding)
     return concerning
 

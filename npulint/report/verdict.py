@@ -32,6 +32,7 @@ def _of_training(verdict: Verdict, lang: str) -> str:
         "stops": verdict.stopping,
         "doubt": verdict.in_doubt,
         "unplaced": verdict.unplaced,
+        "wrong": verdict.deviating,
     }
     total = len(verdict.training)
     for word, number in numbers.items():
@@ -71,7 +72,7 @@ def _details(verdict: Verdict, lang: str) -> Iterator[str]:
     ):
         if number:
             yield count(lang, f"verdict.{word}", number)
-    if verdict.selective and verdict.training:
+    if verdict.selective and verdict.frameworks:
         yield say(lang, "verdict.selective")
 
 

@@ -94,6 +94,11 @@ class Verdict(msgspec.Struct, frozen=True):
         return sum(program.stops > 0 and not program.errors and not program.away for program in self.training)
 
     @property
+    def deviating(self) -> int:
+        """How many training programs may give wrong results."""
+        return sum(program.wrong > 0 for program in self.training)
+
+    @property
     def unplaced(self) -> int:
         """Of how many training programs it is unknown where they run."""
         return sum(program.runs_on == "unknown" for program in self.training)
