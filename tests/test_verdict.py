@@ -258,6 +258,13 @@ def test_what_is_done_first_is_to_reach_the_npu() -> None:
     assert [step.first.code for step in steps] == ["NPU2100", "NPU9002", "NPU9003", "NPU9001", "NPU9004"]
 
 
+def test_a_note_comes_first_where_it_keeps_a_program_from_the_npu() -> None:
+    slow = finding(code="NPU9001", category="performance", program="smoke.py")
+    left = finding(code="NPU2104", topic="device_cuda", category="functional", severity="note", program="train.py")
+    program = ProgramSummary("train.py", 1, "torch", "not_started", migration="left", device="cuda")
+    assert [step.first.code for step in first_steps([slow, left], 9, [program])] == ["NPU2104", "NPU9001"]
+
+
 def test_a_group_begins_with_the_main_program() -> None:
     of_test = finding(path="a_test.py", program="a_test.py")
     of_main = finding(path="train.py", program="train.py")

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from npulint.judge.findings import ChecklistItem, Evidence, Finding, ProgramSummary, RunResult
+from npulint.judge.findings import ChecklistItem, Finding, ProgramSummary, RunResult
 from npulint.judge.summaries.verdict import RunsOn, TrainingVerdict, Verdict
 
 Consequence = Literal["stops", "wrong", "slows", "none"]
@@ -16,6 +16,7 @@ nothing of that."""
 
 _BY_CATEGORY: Mapping[str, Consequence] = {"functional": "stops", "precision": "wrong", "performance": "slows"}
 _DEVICE = "device"  # the readiness item that training runs on the NPU
+_CUDA = "device_cuda"  # the topic of uses of CUDA
 _HOST_TOPICS = ("session_config", "estimator_migration")
 _HOST_CHECKS = ("eager-training-step", "")  # none: the item's own query of a switch of the adapter
 _NO_USERS = frozenset(("test", "documentation", "ci", "gpu", "other_device", "mindspore"))
@@ -73,10 +74,26 @@ def trains(program: ProgramSummary) -> bool:
     return bool(program.checklist) or ("train" in program.roles and not program.file_role)
 
 
-def keeping_from_npu(program: ProgramSummary) -> Sequence[Evidence]:
-    """The places that fail the readiness item that training runs on the NPU, most severe first."""
-    item = next((item for item in program.checklist if item.item == _DEVICE), None)
-    return item.failures if item is not None and item.status == "failed" else ()
+def keeping_from_npu(programs: Sequence[ProgramSummary], findings: Sequence[Finding]) -> set[str]:
+    """The codes of the findings that keep programs from the NPU: those that fail the readiness item about it, and where
+    no item is, those about CUDA in a program that stops without it."""
+    without: set[str] = set()
+    codes: set[str] = set()
+    for program in programs:
+        item = _device_item(program)
+        if item is None and program.device == "cuda":
+            without.add(program.entry)
+        elif item is not None and item.status == "failed":
+            codes |= {failure.code for failure in item.failures}
+    return codes | {
+        finding.code
+        for finding in findings
+        if finding.topic == _CUDA and not without.isdisjoint((finding.program, *finding.programs))
+    }
+
+
+def _device_item(program: ProgramSummary) -> ChecklistItem | None:
+    return next((item for item in program.checklist if item.item == _DEVICE), None)
 
 
 def _needs_cuda(program: ProgramSummary) -> bool:
@@ -127,7 +144,7 @@ def _concerning(programs: Sequence[ProgramSummary], findings: Sequence[Finding])
 def _runs_on(program: ProgramSummary, topics: Mapping[str, str]) -> RunsOn:
     """Where a training program runs on an NPU server as it is, by its readiness item about the device, and by what its
     code requires where no item is about its way of being ported."""
-    item = next((item for item in program.checklist if item.item == _DEVICE), None)
+    item = _device_item(program)
     if item is None:
         return program.device
     if item.status == "passed":

@@ -79,13 +79,13 @@ _LISTED = 5  # unread files listed
 def first_steps(findings: Sequence[Finding], limit: int = 3, programs: Sequence[ProgramSummary] = ()) -> list[Group]:
     """What to do first, one group of findings for each check: what keeps the `programs` from the NPU, then what stops
     them, then what makes results wrong, then speed and the rest; notes last."""
-    keeping = {failure.code for program in programs for failure in keeping_from_npu(program)}
+    keeping = keeping_from_npu(programs, findings)
 
     def order(group: Group) -> tuple[object, ...]:
         first = group.first
-        meaning = consequence(first)
-        later = meaning in ("slows", "none")
-        return first.severity == "note", later, first.code not in keeping, -RANK[first.severity], first.topic == "parse"
+        later = consequence(first) in ("slows", "none")
+        note = first.severity == "note"
+        return first.code not in keeping, note, later, -RANK[first.severity], first.topic == "parse"
 
     steps: dict[str, Group] = {}
     for group in sorted(grouped(findings, programs), key=order):
