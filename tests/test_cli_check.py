@@ -90,7 +90,7 @@ def test_the_default_is_here_in_plain_text() -> None:
     answer = call("check", result=sample())
     assert answer.settings == Settings()
     assert answer.code == 1
-    assert answer.out.startswith("Found 5 findings (1 error, 4 warnings)")
+    assert "\nFound 5 findings (1 error, 4 warnings)" in answer.out
     assert "\nerror[variable-in-dataset-map]" in answer.out
     assert "[debug-print]" not in answer.out and "\x1b" not in answer.out
     assert answer.err == ""
@@ -122,7 +122,7 @@ def test_several_reports_at_once() -> None:
     answer = call(
         "check", "--output", "json=r.json", "--output=concise=r.txt", result=sample(), environ={"FORCE_COLOR": "1"}
     )
-    assert answer.out.startswith("\x1b[1mFound 5 findings")
+    assert answer.out.startswith("\x1b[1mReadiness of models/train.py")
     assert "\n\x1b[1;31merror" in answer.out
     assert len(json.loads(Path("r.json").read_text())["findings"]) == 6
     assert Path("r.txt").read_text().startswith("models/train.py:4:6: error: ")

@@ -41,7 +41,9 @@ def test_safe_fixes_are_written_and_the_rest_is_reported(mine: Project) -> None:
 def test_unsafe_fixes_are_written_when_asked_for(mine: Project) -> None:
     answer = mine.run("check", "--fix", "--unsafe-fixes", *MINE)
     assert (answer.code, text_of(mine)) == (0, WHOLE)
-    assert answer.out.endswith("\n\nFixed 2 findings in 1 file\nNo findings remaining: 1 file checked\n")
+    assert (
+        "\nFixed 2 findings in 1 file\nNo findings remaining: 1 file checked\n\nRemaining manual work\n" in answer.out
+    )
 
 
 def test_a_second_run_changes_nothing(mine: Project) -> None:
@@ -73,11 +75,11 @@ def test_a_file_that_cannot_be_written_is_told_and_the_others_are_written(
     assert answer.code == 2
     assert answer.err == "error: locked.py: not fixed: the file cannot be written: Permission denied\n"
     assert (text_of(mine), text_of(mine, "locked.py")) == (SAFE, MODEL)
-    assert answer.out.endswith(
+    assert (
         "\nFixed 1 finding in 1 file; 2 more with --unsafe-fixes\n1 could not be fixed:\n"
         "  locked.py:3  safe-call  the file cannot be written: Permission denied\n"
-        "3 findings remaining (1 error, 2 warnings) in 2 of 2 files\nLearn more: npulint explain safe-call\n"
-    )
+        "3 findings remaining (1 error, 2 warnings) in 2 of 2 files\n\nRemaining manual work\n"
+    ) in answer.out
 
 
 def test_what_cannot_be_fixed_is_told_with_the_reason(mine: Project) -> None:
@@ -392,8 +394,8 @@ def test_the_end_of_the_report_says_what_is_left(mine: Project) -> None:
         begin + "  2. `torch.stuck` runs in a map function\n     stuck-call: 1 place, at train.py:10\n  3. Check"
         in answer.out
     )
-    assert answer.out.startswith("1 finding remaining (1 error) in 1 of 1 file\n\nRemaining manual work\n")
-    assert answer.out.index("Remaining manual work\n") < answer.out.index("Programs\n")
+    assert "1 finding remaining (1 error) in 1 of 1 file\n\nRemaining manual work\n" in answer.out
+    assert answer.out.index("Remaining manual work\n") > answer.out.index("Programs\n")
     assert "Fixed 1 finding" in answer.out
     mine.write(port)
     chinese = mine.run("check", "--fix", "--unsafe-fixes", "--lang", "zh", *MINE).out

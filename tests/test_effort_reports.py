@@ -12,6 +12,7 @@ from npulint.data.effort import weights
 from npulint.hosts.cli.main import main
 from npulint.judge.effort import Effort
 from npulint.judge.effort.estimate import counted
+from npulint.judge.summaries.verdict import Verdict
 from npulint.report.document.model import StackedBar
 from npulint.report.effort.document import by_file, formula, markdown, sentences, shown, text, weight_table
 from npulint.report.effort.record import document
@@ -96,10 +97,10 @@ def test_without_openpyxl_the_extra_is_named(
 
 
 def test_a_short_text_lists_the_files_with_most_work_and_all_of_them_when_asked() -> None:
-    short, whole = text(MANY, "en", False, 100), text(MANY, "en", False, 100, verbose=True)
+    short, whole = (text(MANY, Verdict(), "en", False, 100, verbose=more) for more in (False, True))
     assert "file11.py" in short and "file0.py" not in short and "2 files" in short
     assert "file0.py" in whole and formula("en")[0][:30] in whole
-    assert all(cells(line) <= 80 for line in text(MANY, "zh", False, 80).splitlines()[:6])
+    assert all(cells(line) <= 80 for line in text(MANY, Verdict(), "zh", False, 80).splitlines()[:6])
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -108,11 +109,11 @@ def test_every_weight_is_in_the_report_with_its_source(lang: str) -> None:
     assert len(table.rows) == len(weights())
     told = " ".join(formula(lang))
     assert all(f"{one.value:g}" in told for one in weights())
-    assert all(part in markdown(MANY, lang) for part in (sentences(MANY, lang)[1], table.title))
+    assert all(part in markdown(MANY, Verdict(), lang) for part in (sentences(MANY, lang)[1], table.title))
 
 
 def test_the_record_is_the_sum_of_its_files() -> None:
-    read = document(MANY)
+    read = document(MANY, Verdict(), "en")
     for key in ("automatic", "review", "decide", "lines"):
         assert read[key] == sum(one[key] for one in read["files"]) > 0
 
@@ -134,7 +135,7 @@ def test_hours_have_few_digits(hours: float, told: str) -> None:
 
 
 def test_no_work_has_no_table() -> None:
-    assert "|" not in markdown(Effort(), "en").split("##")[0]
+    assert "|" not in markdown(Effort(), Verdict(), "en").split("##")[0]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -148,5 +149,8 @@ def test_a_plan_of_a_port_tells_its_effort(
     read = json.loads(told["json"])
     places = {(one["path"], one["line"]) for step in read["steps"] for item in step["items"] for one in item["places"]}
     assert read["effort"]["automatic"] + read["effort"]["review"] == len(places) > 0
+    main(["effort", ".", "--format", "json", "--lang", lang])
+    alone = json.loads(capsysbinary.readouterr().out)
+    assert {key: alone[key] for key in read["effort"]} == read["effort"]
     share = f"{read['effort']['shares']['review']} %" if lang == "en" else f"{read['effort']['shares']['review']}%"
     assert share in told["text"] and share in told["markdown"]

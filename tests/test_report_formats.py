@@ -22,6 +22,7 @@ from npulint.report.view import ReportView, render
 from tests.surface_support import finding, sample, source
 
 GOLDEN = Path(__file__).parent / "golden"
+ON_NPU = ChecklistItem("device", "on the NPU", "passed")
 CASES = [(name, lang) for name in FORMATS for lang in ("en", "zh")]
 
 
@@ -77,8 +78,12 @@ def test_each_concise_line_can_be_matched() -> None:
     ("result", "line"),
     [
         pytest.param(
-            RunResult(programs=[ProgramSummary("a", 1, "torch", "migrated")], summary=Summary(files=3, read=3)),
-            "All checks passed: 3 files checked\n",
+            RunResult(
+                programs=[ProgramSummary("a", 1, "torch", "migrated", roles=("train",), checklist=(ON_NPU,))],
+                summary=Summary(files=3, read=3),
+            ),
+            "1 training program: nothing found that stops or slows it on the NPU or makes its results wrong\n"
+            "No findings in 3 files\n",
             id="nothing found",
         ),
         pytest.param(
@@ -88,13 +93,15 @@ def test_each_concise_line_can_be_matched() -> None:
         ),
         pytest.param(
             RunResult(unreadable=[Problem("b.py", "json")], summary=Summary(files=3, read=2, skipped=1)),
+            "2 files checked; nothing found; 1 file was not read\n"
             "No findings in the 2 files that were read\n1 file was not read: b.py (invalid JSON)\n",
             id="not clean when a file was not read",
         ),
         pytest.param(RunResult(), "Nothing was checked: no file was read\n", id="nothing read is not clean"),
         pytest.param(
             RunResult([finding(severity="note")], summary=Summary(files=1, read=1, suppressed=1, hidden=3)),
-            "All checks passed: 1 file checked; 1 finding below warning not shown (--min-severity note); "
+            "1 file checked; findings: 1 about speed\n"
+            "No errors or warnings in 1 file; 1 finding below warning not shown (--min-severity note); "
             "3 hidden by thresholds; 1 suppressed by a comment\n",
             id="what is not shown is told",
         ),
@@ -165,7 +172,7 @@ def test_few_findings_need_no_advice_where_to_begin() -> None:
     three = RunResult([finding()] * 3, summary=Summary(files=1, read=1))
     four = RunResult([finding()] * 4, summary=Summary(files=1, read=1))
     assert "What to do first" not in render("text", three, ReportView())
-    assert "native-dropout: 4 places, the first at models/train.py:13" in render("text", four, ReportView())
+    assert "native-dropout: 4 places, begin at models/train.py:13" in render("text", four, ReportView())
 
 
 def test_what_was_said_of_a_check_is_not_said_again() -> None:
@@ -206,7 +213,7 @@ def test_a_program_with_nothing_open_says_so_briefly() -> None:
 
 def test_json_has_exactly_the_keys_of_version_1() -> None:
     document = json.loads(shown("json", "en"))
-    assert list(document) == ["version", "tool", "target", "summary", "programs", "findings", "unread"]
+    assert list(document) == ["version", "tool", "target", "summary", "programs", "findings", "unread", "verdict"]
     assert document["version"] == 1
     assert list(document["programs"][0]) == "entry files framework state file_role started_by checklist".split()
     assert (

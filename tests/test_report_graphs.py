@@ -56,7 +56,8 @@ def test_the_text_report_tells_what_they_are_and_where_they_run() -> None:
         "    per step: 3900 on the NPU, 40 on its AI CPU, 193 on the host, 5 NPU subgraphs, "
         "120 outside the largest subgraph stay on the host\n"
         "\n"
-        "All checks passed: 2 files checked\n"
+        "2 graphs checked; nothing found\n"
+        "No findings in 2 files\n"
     )
 
 
@@ -71,7 +72,8 @@ def test_it_speaks_chinese() -> None:
         "    单步执行：3900 个在 NPU 上、40 个在 AI CPU 上、193 个在 Host 上、NPU 子图 5 个、"
         "120 个因不在最大子图中而留在 Host 上\n"
         "\n"
-        "检查通过：已检查 2 个文件，没有需要处理的问题\n"
+        "已检查 2 个计算图；未发现问题\n"
+        "在 2 个文件中没有发现问题\n"
     )
 
 

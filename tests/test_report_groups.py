@@ -54,7 +54,7 @@ def test_hidden_notes_have_one_line_for_each_check() -> None:
     assert "Not shown" not in _text([*notes, finding()], shown_from="note")
 
 
-def test_the_report_begins_with_what_was_found_and_what_to_do_first() -> None:
-    lines = _text(_many(5)).splitlines()
-    assert lines[0].startswith("Found 5 findings (5 warnings)")
-    assert lines[2] == "What to do first"
+def test_the_report_ends_with_what_was_found_and_what_to_do_first() -> None:
+    closing, first = _text(_many(5)).split("\n\n")[-2:]
+    assert closing.splitlines()[1].startswith("Found 5 findings (5 warnings)")
+    assert first.startswith("What to do first")

@@ -174,14 +174,18 @@ def test_what_all_paths_share_is_left_out(paths: list[str], path: str, told: str
         ),
         (
             RunResult(
-                programs=[ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "passed"),))],
+                programs=[
+                    ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("device", "t", "passed"),))
+                ],
                 summary=Summary(1, 1),
             ),
             "ready",
         ),
         (
             RunResult(
-                programs=[ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "passed"),))],
+                programs=[
+                    ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("device", "t", "passed"),))
+                ],
                 unreadable=[Problem("b.py", "json")],
                 summary=Summary(2, 1, 1),
             ),
@@ -204,7 +208,8 @@ def test_the_verdict_tells_what_it_rests_on() -> None:
     failed = ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "failed"),))
     root = tree(page(RunResult(programs=[failed], summary=Summary(1, 1, known=3))))
     text = " ".join(by_id(root, "verdict").itertext())
-    assert "No errors or warnings found, but some readiness items failed." in text
+    assert "It is not known whether the training program reaches the NPU" in text
+    assert "1 readiness item failed." in text
     assert "3 findings recorded in the baseline are not counted." in text
 
 

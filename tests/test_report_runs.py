@@ -22,6 +22,7 @@ from npulint.judge.catalogue.vocabulary import fact_kinds
 from npulint.judge.findings import RunResult, Summary
 from npulint.judge.settings import FORMATS, MACHINE_FORMATS, Settings
 from npulint.judge.summaries.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
+from npulint.judge.verdict import verdict_of
 from npulint.report.html.plots import axis, plot
 from npulint.report.runs import words
 from npulint.report.runs.text import bar, padded, powers, spark, stacked
@@ -128,9 +129,10 @@ def test_projects_without_artifacts_hear_nothing_of_it(format_name: str) -> None
 
 
 @pytest.mark.parametrize("format_name", sorted(set(MACHINE_FORMATS) - {"json", "jsonl"}))
-def test_other_formats_of_machines_stay_as_they_are(format_name: str) -> None:
-    assert render(format_name, RESULT, ReportView()) == render(
-        format_name, msgspec.structs.replace(RESULT, runs=[]), ReportView()
+def test_other_formats_of_machines_stay_as_they_are_but_for_the_verdict(format_name: str) -> None:
+    result = msgspec.structs.replace(RESULT, verdict=verdict_of(RESULT))
+    assert render(format_name, result, ReportView()) == render(
+        format_name, msgspec.structs.replace(result, runs=[]), ReportView()
     )
 
 

@@ -10,6 +10,7 @@ from npulint.facts.model import Problem, Span
 from npulint.judge.summaries.run_comparison import RunComparison
 from npulint.judge.summaries.run_summary import RunSummary
 from npulint.judge.summaries.step_summary import StepSummary
+from npulint.judge.summaries.verdict import RunsOn, Verdict
 
 SEVERITIES = ("note", "warning", "error")
 CONFIDENCES = ("low", "medium", "high")
@@ -91,7 +92,8 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
     that it covers; the others are related locations. A graph finding has a `subject`, the name of the fact (an
     operator), and the graph file as `program`. `cost` is the share of the run's time that it took, in percent (0:
     not measured). Of a grouped finding, `about` is the name of what is at its own place, `wording` the message with
-    its counts left open, and `programs` are the entry scripts of further programs that have the same places."""
+    its counts left open, and `programs` are the entry scripts of further programs that have the same places.
+    `weightiest` is the place of a grouped finding that matters most, if that is not its own: people see it first."""
 
     code: str
     name: str
@@ -115,6 +117,7 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
     about: str = ""
     wording: str = ""
     programs: tuple[str, ...] = ()
+    weightiest: tuple[str, Span] | None = None
 
 
 class SuppressedFinding(msgspec.Struct, frozen=True):
@@ -193,7 +196,8 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     written (else empty), of which the entry is the configuration file or the launcher. `paths` are the files of code
     that it reaches, `torch` is the PyTorch release that it is for (empty: unknown), `migration` how a PyTorch program
     gets to the NPU (`npulint.model.programs.program_fact.ProgramFact`), `gpu_only` are libraries that only GPUs have
-    and whose import stops it elsewhere, with their groups (``inference``, ``data`` …)."""
+    and whose import stops it elsewhere, with their groups (``inference``, ``data`` …). `device` is where code that
+    nothing moves to the NPU runs on an NPU server (`npulint.judge.evaluate.summary`), else unknown."""
 
     entry: str
     files: int
@@ -211,6 +215,7 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     torch: str = ""
     migration: str = "none"
     gpu_only: tuple[tuple[str, str], ...] = ()
+    device: RunsOn = "unknown"
 
 
 class ChipEvidence(msgspec.Struct, frozen=True):
@@ -387,7 +392,8 @@ class RunResult(msgspec.Struct, frozen=True):
     `notices` are warnings about the run itself, ready to be printed. `suppressed` are the findings that comments or the
     `baseline` remove from `findings`. `comparison` is None without a reference. `graphs` describe the graph files,
     `runs` the run artifacts of each project. `seen` are the frameworks that files import, if no training program was
-    recognised. `step` describes a recorded step (live checks and ``npulint try``)."""
+    recognised. `step` describes a recorded step (live checks and ``npulint try``). `verdict` is what all of it says of
+    the project; None: `npulint.judge.verdict.verdict_of` works it out. Who changes the findings later clears it."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
@@ -402,3 +408,4 @@ class RunResult(msgspec.Struct, frozen=True):
     runs: list[RunSummary] = []
     seen: list[FrameworkUse] = []
     step: StepSummary | None = None
+    verdict: Verdict | None = None

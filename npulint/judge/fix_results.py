@@ -63,10 +63,11 @@ class FileChange(msgspec.Struct, frozen=True):
 class FixResult(msgspec.Struct, frozen=True):
     """The result of fixing, by path. `result` is that of a run over the fixed files. `apply_fixes` writes nothing;
     after `npulint.fix.write` it is about the files that were really written. `folders` are those of the checked
-    files."""
+    files, `solved` the fingerprints of fixable findings that fixes of others solved."""
 
     files: list[FileChange]
     fixed: list[Fixed]
     refused: list[Refusal]
     result: RunResult
     folders: tuple[str, ...] = ()
+    solved: tuple[str, ...] = ()

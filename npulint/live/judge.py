@@ -342,7 +342,7 @@ def _settled(
     findings = with_remedies(findings, about, lang)
     result = finalize(RawResults(findings, files=files, graphs=graphs), RunContext(only, catalogue, lines))
     target = _told_release(result.target, program, settings, lang)
-    return msgspec.structs.replace(result, baseline=None, step=about, target=target)
+    return msgspec.structs.replace(result, baseline=None, step=about, target=target, verdict=None)
 
 
 def _told_release(target: dict[str, str], program: Program, settings: Settings, lang: str) -> dict[str, str]:

@@ -118,7 +118,9 @@ class LiveResult:
     def complaint(self, findings: Sequence[Finding]) -> str:
         """The report of these findings only, below a heading."""
         result = self._results[self._lang]
-        selected = msgspec.structs.replace(result, findings=list(findings), graphs=[], notices=[], target={}, step=None)
+        selected = msgspec.structs.replace(
+            result, findings=list(findings), graphs=[], notices=[], target={}, step=None, verdict=None
+        )
         view = ReportView(lang=self._lang, shown_from="note", lines=self.lines)
         body = render("text", selected, view).rstrip("\n")
         return f"{say(self._lang, 'live.failed', name=self.name, n=len(findings))}\n\n{body}"

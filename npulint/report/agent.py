@@ -15,9 +15,11 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.core.texts import count, say, with_label
 from npulint.judge.evaluate.places import covered, place_of
 from npulint.judge.findings import Comparison, Finding, Related, RunResult
+from npulint.judge.verdict import verdict_of
 from npulint.report.changed import ChangedLines, blocks
 from npulint.report.quoted import MESSAGE, PATH, quoted
 from npulint.report.summary import grouped
+from npulint.report.verdict import told
 from npulint.report.view import ReportView, visible
 
 _SENTENCE_END = lazy_compile(r"(?<=[.!?])\s+(?=[A-Z`\"])|(?<=[。！？])")
@@ -58,7 +60,8 @@ def heading(result: RunResult, view: ReportView) -> list[str]:
     numbers = {
         f"{name}s": sum(finding.severity == name for finding in findings) for name in ("error", "warning", "note")
     }
-    lines = [count(view.lang, "agent.found", len(findings), read=result.summary.read, **numbers)]
+    lines = [] if result.comparison is not None else [told(verdict_of(result), view.lang)]
+    lines.append(count(view.lang, "agent.found", len(findings), read=result.summary.read, **numbers))
     unread = [problem.path for problem in result.unreadable if problem.fatal]
     if unread:
         paths = ", ".join(quoted(path, PATH) for path in unread[:_UNREAD])
@@ -67,7 +70,7 @@ def heading(result: RunResult, view: ReportView) -> list[str]:
         lines.append(say(view.lang, "agent.unread", paths=paths))
     if result.comparison is not None:
         lines += _checklist(result.comparison, view.lang)
-    if findings or len(lines) > 1:
+    if findings or unread or result.comparison is not None:
         lines.insert(0, say(view.lang, "agent.quoted"))
     return lines
 

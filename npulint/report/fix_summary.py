@@ -49,8 +49,10 @@ def headline(applied: FixResult, unsafe: int, view: ReportView) -> str:
 
 
 def findings_fixed(applied: FixResult) -> int:
-    """The number of originally fixable findings that were or would be fixed; one finding may cover several places."""
-    return len(_originals(applied, enabled=False)) + sum(fix.finding is None for fix in applied.fixed)
+    """The number of originally fixable findings that were or would be fixed, by a fix of their own or of another; one
+    finding may cover several places."""
+    own = _originals(applied, enabled=False) | set(applied.solved)
+    return len(own) + sum(fix.finding is None for fix in applied.fixed)
 
 
 def _originals(applied: FixResult, enabled: bool) -> set[str]:

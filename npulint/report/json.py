@@ -10,7 +10,9 @@ import msgspec
 
 from npulint import __version__
 from npulint.judge.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult
+from npulint.judge.verdict import verdict_of
 from npulint.report.summary import fixable
+from npulint.report.verdict import verdict_record
 from npulint.report.view import ReportView, fields_of, visible
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ def parts(result: RunResult, view: ReportView) -> Iterator[str]:
         "programs": map(program_record, result.programs),
         "findings": map(finding_record, findings),
         "unread": unread_records(result),
+        **verdict_records(result, view),
         **seen_record(result),
         **graphs_record(result),
         **runs_record(result),
@@ -91,6 +94,11 @@ def summary_record(result: RunResult, findings: list[Finding], view: ReportView)
         summary["checks"] = dict(sorted(Counter(finding.name for finding in findings).items()))
         summary["categories"] = dict(sorted(Counter(finding.category for finding in findings).items()))
     return summary
+
+
+def verdict_records(result: RunResult, view: ReportView) -> dict[str, dict[str, Any]]:
+    """What the run says of the project; empty in comparisons."""
+    return {} if view.comparing else {"verdict": verdict_record(verdict_of(result), view.lang)}
 
 
 def fix_records(view: ReportView) -> dict[str, list[dict[str, Any]]]:

@@ -5,8 +5,8 @@ keys of the JSON report), then the programs (``program``), the frameworks that f
 recognised (``framework``), the graphs (``graph``), training runs (``run``), a
 recorded step (``step``), files that were not read (``unread``),
 applied (``fixed``) and refused fixes (``refused``), programs (``comparison``) and items (``compared``) of a comparison,
-and last, exactly once, the ``summary`` with version, tool, target and counts: without it the report is incomplete.
-Lines end in one line feed; no text contains one.
+and last, exactly once, the ``summary`` with version, tool, target, counts and verdict: without it the report is
+incomplete. Lines end in one line feed; no text contains one.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from npulint.report.json import (
     step_records,
     summary_record,
     unread_records,
+    verdict_records,
 )
 from npulint.report.view import ReportView, visible
 
@@ -53,7 +54,7 @@ def parts(result: RunResult, view: ReportView) -> Iterator[str]:
         _of_kind("unread", unread_records(result)),
         (row for kind, records in fix_records(view).items() for row in _of_kind(kind, records)),
         _compared(result),
-        _of_kind("summary", [_closing(result, summary_record(result, findings, view))]),
+        _of_kind("summary", [_closing(result, summary_record(result, findings, view), view)]),
     )
     return (msgspec.json.encode(encodable(row)).decode() + "\n" for row in rows)
 
@@ -70,6 +71,6 @@ def _compared(result: RunResult) -> Iterable[dict[str, Any]]:
     return ({"kind": kind, **record} for kind, record in lines(result.comparison))
 
 
-def _closing(result: RunResult, counts: dict[str, Any]) -> dict[str, Any]:
+def _closing(result: RunResult, counts: dict[str, Any], view: ReportView) -> dict[str, Any]:
     tool = {"name": "npulint", "version": __version__}
-    return {"version": VERSION, "tool": tool, "target": result.target, **counts}
+    return {"version": VERSION, "tool": tool, "target": result.target, **counts, **verdict_records(result, view)}

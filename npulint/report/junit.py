@@ -20,8 +20,10 @@ from npulint.core.texts import say
 from npulint.facts.model import Problem
 from npulint.judge.findings import Finding, RunResult
 from npulint.judge.settings import RANK
+from npulint.judge.verdict import verdict_of
 from npulint.report.json import summary_record
 from npulint.report.summary import reason
+from npulint.report.verdict import sentence
 from npulint.report.view import ReportView, visible, visible_suppressed
 from npulint.report.xmltext import DECLARATION, element, escaped
 
@@ -114,6 +116,9 @@ def _run(result: RunResult, view: ReportView) -> str:
     counts = {key: value for key, value in summary.items() if isinstance(value, int)}
     values: dict[str, str | int] = {"version": __version__}
     values.update({f"target.{key}": text for key, text in result.target.items()}, **counts)
+    if not view.comparing:
+        verdict = verdict_of(result)
+        values.update({"verdict": verdict.word, "verdict.text": sentence(verdict, view.lang)})
     rows = [element("property", {"name": key, "value": value}, indent="      ") for key, value in values.items()]
     properties = element("properties", {}, "".join(rows), "    ")
     return _suite("npulint", "npulint", [Case("check", "passed")], properties)

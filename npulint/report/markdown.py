@@ -42,7 +42,7 @@ def render(result: RunResult, view: ReportView) -> str:
     programs = "" if view.comparing else _programs(result, view.lang, room * 2 // 5)
     runs = "" if view.comparing else _runs(result, view.lang, room // 10)
     graphs = "\n\n".join(filter(None, (_graphs(result, view.lang, room // 10), _step(result, view, room // 4))))
-    parts = [runs, programs, graphs, _advice(findings, view.lang, room // 5)]
+    parts = [runs, programs, graphs, _advice(findings, result.programs, view.lang, room // 5)]
     room -= sum(map(size, parts))
     blocks += [compared, *parts, _findings(findings, view.lang, room)]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -125,9 +125,9 @@ def _runs(result: RunResult, lang: str, room: int) -> str:
     return Writer(lang, room).section(table) if table.rows else ""
 
 
-def _advice(findings: Sequence[Finding], lang: str, room: int) -> str:
+def _advice(findings: Sequence[Finding], programs: Sequence[ProgramSummary], lang: str, room: int) -> str:
     """The advice for each check, in the recommended order."""
-    steps = [step.first for step in first_steps(findings, len(findings)) if step.first.fix.text]
+    steps = [step.first for step in first_steps(findings, len(findings), programs) if step.first.fix.text]
     rows = fitting((f"- {link(code(step.name), step.url)}: {prose(_line(step.fix.text))}" for step in steps), room)
     return "\n".join([f"## {say(lang, 'markdown.fix')}", "", *rows]) if rows else ""
 

@@ -10,9 +10,11 @@ import msgspec
 from npulint.core.texts import count, known, say
 from npulint.facts.model import Problem
 from npulint.judge.evaluate.places import covered, worded
-from npulint.judge.findings import CONFIDENCES, Finding, RunResult
+from npulint.judge.findings import CONFIDENCES, Finding, ProgramSummary, RunResult
 from npulint.judge.settings import RANK
+from npulint.judge.verdict import consequence, keeping_from_npu, verdict_of
 from npulint.report.terminal import Paint, escape_control_chars
+from npulint.report.verdict import sentence
 from npulint.report.view import ReportView, visible
 
 # Findings in groups for reports to people: one group for each check, most important first.
@@ -44,9 +46,10 @@ class Group(msgspec.Struct, frozen=True):
         return sum(len(covered(finding)) for finding in self.findings)
 
 
-def grouped(findings: Sequence[Finding]) -> list[Group]:
+def grouped(findings: Sequence[Finding], programs: Sequence[ProgramSummary] = ()) -> list[Group]:
     """The findings in groups by severity, category (functional, precision, performance), cost in the run, confidence,
-    and number of places. Files that cannot be parsed come last within their severity."""
+    and number of places. Files that cannot be parsed come last within their severity. A group begins with a finding of
+    the first of the `programs` that has one."""
     groups: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         groups[finding.code, finding.severity].append(finding)
@@ -58,23 +61,36 @@ def grouped(findings: Sequence[Finding]) -> list[Group]:
         places = -sum(len(covered(finding)) for finding in group)
         return rank, first.topic == "parse", CATEGORIES.index(first.category), cost, sure, places, first.code
 
-    return [Group(group) for group in sorted(groups.values(), key=order)]
+    entries = {program.entry: number for number, program in enumerate(programs)}
+
+    def program_of(finding: Finding) -> int:
+        return min(entries.get(entry, len(entries)) for entry in (finding.program, *finding.programs))
+
+    def begun(group: list[Finding]) -> list[Finding]:
+        first = min(group, key=program_of) if entries else group[0]
+        return group if first is group[0] else [first, *(finding for finding in group if finding is not first)]
+
+    return [Group(begun(group)) for group in sorted(groups.values(), key=order)]
 
 
 _LISTED = 5  # unread files listed
 
 
-def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[Group]:
-    """The most valuable next steps: the most important groups of findings, one for each check."""
+def first_steps(findings: Sequence[Finding], limit: int = 3, programs: Sequence[ProgramSummary] = ()) -> list[Group]:
+    """What to do first, one group of findings for each check: what keeps the `programs` from the NPU, then what stops
+    them, then what makes results wrong, then speed and the rest; notes last."""
+    keeping = keeping_from_npu(programs, findings)
+
+    def order(group: Group) -> tuple[object, ...]:
+        first = group.first
+        later = consequence(first) in ("slows", "none")
+        note = first.severity == "note"
+        return first.code not in keeping, note, later, -RANK[first.severity], first.topic == "parse"
+
     steps: dict[str, Group] = {}
-    for group in grouped(findings):
+    for group in sorted(grouped(findings, programs), key=order):
         steps.setdefault(group.first.code, group)
     return list(steps.values())[:limit]
-
-
-def headline(result: RunResult, view: ReportView) -> str:
-    """What was found, or that nothing was, in one sentence."""
-    return _headline(result, visible(result, view), view)
 
 
 def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
@@ -82,19 +98,34 @@ def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
     findings = visible(result, view)
     paint = Paint(view.color)
     asides = _asides(result, len(result.findings) - len(findings), view)
-    text = say(view.lang, "list.clause").join([_headline(result, findings, view), *asides])
-    good = not findings and not result.unreadable and bool(result.summary.read) and _consistent(result, view)
-    lines = [*_applied_fixes(result, view), paint("green" if good else "bold", text), *_fixable(result, view, mark)]
+    text = say(view.lang, "list.clause").join([_counted(result, findings, view), *asides])
+    good = not findings and not result.unreadable and bool(result.summary.read) and _is_good(result, view)
+    color = "green" if good else "bold"
+    lines = [*(paint(color, line) for line in _verdict(result, view)), *_applied_fixes(result, view)]
+    if asides or not _says_all(result, view):
+        lines.append(text if len(lines) else paint(color, text))
+    lines += _fixable(result, view, mark)
     lines += [paint("yellow", line) for line in _unread(result.unreadable, view.lang)]
     if view.statistics:
         lines += statistics(result, findings, view.lang)
     return lines
 
 
-def _consistent(result: RunResult, view: ReportView) -> bool:
-    """Whether the comparison, if the run is one, found no differences."""
+def _verdict(result: RunResult, view: ReportView) -> list[str]:
+    """What the run says of the project; nothing where it is about a change or a comparison, or what would be."""
+    about_all = not view.change and not view.comparing and not (view.applied is not None and view.dry)
+    return [sentence(verdict_of(result), view.lang)] if about_all else []
+
+
+def _says_all(result: RunResult, view: ReportView) -> bool:
+    """Whether the verdict says what the counts would say: nothing was read, or nothing uses a framework."""
+    return bool(_verdict(result, view)) and not result.findings and verdict_of(result).word in ("nothing", "unused")
+
+
+def _is_good(result: RunResult, view: ReportView) -> bool:
+    """Whether the verdict is a good one; of a comparison, whether it found no differences."""
     if not view.comparing or result.comparison is None:
-        return True
+        return view.change or verdict_of(result).word in ("ready", "check", "unused")
     from npulint.report.compared.rows import consistent
 
     return consistent(result.comparison)
@@ -137,40 +168,31 @@ def _applied_fixes(result: RunResult, view: ReportView) -> list[str]:
     return summary_lines(view.applied, 0 if view.unsafe else fixable(result.findings)["unsafe"], view)
 
 
-def _headline(result: RunResult, findings: Sequence[Finding], view: ReportView) -> str:
-    summary = result.summary
+def _counted(result: RunResult, findings: Sequence[Finding], view: ReportView) -> str:
+    """How many findings the report shows, in how many files."""
+    summary, lang = result.summary, view.lang
     if findings:
         after = view.applied is not None and not view.dry
-        text = count(view.lang, "fixes.left" if after else "found", len(findings))
+        text = count(lang, "fixes.left" if after else "found", len(findings))
         severities = Counter(finding.severity for finding in findings)
-        parts = [
-            count(view.lang, f"count.{word}", severities[word]) for word in reversed(tuple(RANK)) if severities[word]
-        ]
-        text += say(view.lang, "aside", text=say(view.lang, "list.and").join(parts))
+        parts = [count(lang, f"count.{word}", severities[word]) for word in reversed(tuple(RANK)) if severities[word]]
+        text += say(lang, "aside", text=say(lang, "list.and").join(parts))
         bad = len({finding.path for finding in findings})
-        return text + count(view.lang, "in.files", max(summary.files, bad), bad=bad)
+        return text + count(lang, "in.files", max(summary.files, bad), bad=bad)
     runs = result.comparison.runs if result.comparison is not None else None
     if not summary.read and runs is None:
-        return say(view.lang, "nothing")
+        return say(lang, "verdict.nothing")
     if view.comparing and result.comparison is not None:
         from npulint.report.compared.rows import headline
 
-        return headline(result.comparison, summary.read, view.lang)
+        return headline(result.comparison, summary.read, lang)
     if result.unreadable or any(file.note for run in result.runs for file in run.files):
-        return count(view.lang, "clean.read", summary.read)
+        return count(lang, "none.read", summary.read)
     if summary.known:
-        return count(view.lang, "clean.known", summary.read)
-    frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
+        return count(lang, "none.new", summary.read)
     if view.applied is not None and view.applied.fixed:
-        return count(view.lang, "fixes.clean", summary.read)
-    if result.seen and not frameworks and not result.graphs and not result.runs:
-        return count(view.lang, "clean.no-program", summary.read)
-    return count(view.lang, "clean" if frameworks or _others(result) else "clean.no-framework", summary.read)
-
-
-def _others(result: RunResult) -> bool:
-    """Whether something besides programs was evaluated."""
-    return bool(result.graphs or result.runs or result.findings)
+        return count(lang, "fixes.clean", summary.read)
+    return count(lang, f"none.{view.shown_from}" if result.findings else "none", summary.read)
 
 
 def _asides(result: RunResult, below: int, view: ReportView) -> list[str]:

@@ -1,4 +1,5 @@
-"""The text report: what was found and what to do first, readiness and programs, then the findings of each check."""
+"""The text report: readiness and programs, the findings of each check, and at its end, where a terminal stands, the
+verdict and what to do first."""
 
 from __future__ import annotations
 
@@ -10,12 +11,12 @@ import msgspec
 from npulint.core.lazy_regex import lazy_compile
 from npulint.core.texts import count, say
 from npulint.facts.model import Span
-from npulint.judge.evaluate.places import covered, further
+from npulint.judge.evaluate.places import at_weightiest, covered, further
 from npulint.judge.findings import Finding, ProgramSummary, Related, RunResult
 from npulint.judge.settings import RANK
 from npulint.report.frames import Frames
 from npulint.report.readiness import STATUSES, readiness, shown_items, traits
-from npulint.report.summary import Group, closing, first_steps, fixability, grouped, headline
+from npulint.report.summary import Group, closing, first_steps, fixability, grouped
 from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, folded, leading, linked, wrap
 from npulint.report.view import ReportView, visible
 
@@ -59,13 +60,15 @@ def render(result: RunResult, view: ReportView) -> str:
     findings = visible(result, view)
     writer = _Writer(view)
     if view.quiet:
-        return _printed(writer.groups(findings), view.width)
-    blocks = [] if view.change else _overview(result, findings, writer, view)
-    blocks += writer.groups(findings)
+        return _printed(writer.groups(findings, result.programs), view.width)
+    blocks = [] if view.change else _overview(result, writer, view)
+    blocks += writer.groups(findings, result.programs)
     if view.change:
         blocks += _compared(result, view)
-    blocks.append(writer.first(result, findings) if view.change or view.comparing else notes(result, view))
-    blocks.append([*closing(result, view, f"{_MARK} "), *writer.hint(findings)])
+    blocks.append([] if view.change or view.comparing else notes(result, view))
+    blocks += [closing(result, view, f"{_MARK} "), writer.first(result, findings)]
+    hint = writer.hint(result, findings)
+    blocks[-1 if blocks[-1] else -2] += hint  # below the last block, which ends the report on a terminal
     if result.step is not None:
         from npulint.report.step.tables import blocks as step_blocks  # only live checks have one
 
@@ -78,13 +81,11 @@ def _printed(blocks: Iterable[Sequence[str]], width: int) -> str:
     return "\n".join("".join(f"{row}\n" for line in block for row in folded(line, width)) for block in blocks if block)
 
 
-def _overview(result: RunResult, findings: Sequence[Finding], writer: _Writer, view: ReportView) -> list[list[str]]:
-    """The beginning of a report on projects: what was found, what to do first, readiness, programs."""
+def _overview(result: RunResult, writer: _Writer, view: ReportView) -> list[list[str]]:
+    """The beginning of a report on projects: readiness and programs."""
     if view.comparing:
         return _compared(result, view)
-    first = writer.first(result, findings)
-    head = [writer.headline(result)] if first else []
-    return [head, first, *readiness(result, view), *_artifacts(result, writer, view), *_compared(result, view)]
+    return [*readiness(result, view), *_artifacts(result, writer, view), *_compared(result, view)]
 
 
 def _compared(result: RunResult, view: ReportView) -> list[list[str]]:
@@ -126,15 +127,16 @@ class _Writer:
         self._paint = Paint(view.color)
         self._said: set[tuple[str, str]] = set()
 
-    def groups(self, findings: Sequence[Finding]) -> list[list[str]]:
-        """The findings, one block for each check that has many; one for each finding in verbose reports, those of a
-        change or comparison, and where edits are shown."""
+    def groups(self, findings: Sequence[Finding], programs: Sequence[ProgramSummary]) -> list[list[str]]:
+        """The findings, each at the place that matters most, one block for each check that has many; one for each
+        finding in verbose reports, those of a change or comparison, and where edits are shown."""
         if self._is_ungrouped():
             return [self.finding(finding) for finding in findings]
+        findings = list(map(at_weightiest, findings))
         if self._is_short(findings):
-            return [self._short(group) for group in grouped(findings)]
+            return [self._short(group) for group in grouped(findings, programs)]
         blocks: list[list[str]] = []
-        for group in grouped(findings):
+        for group in grouped(findings, programs):
             few = len(group.findings) <= _APART
             blocks += [self.finding(finding) for finding in group.findings] if few else [self._group(group)]
         return blocks
@@ -177,10 +179,6 @@ class _Writer:
         if len(others) > _LINES:
             lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'group.more', len(others) - _LINES)}")
         return lines
-
-    def headline(self, result: RunResult) -> str:
-        """What was found."""
-        return self._paint("bold", headline(result, self._view))
 
     def finding(self, finding: Finding) -> list[str]:
         """Header, place, source, related locations, and the check's texts if not printed yet."""
@@ -282,17 +280,17 @@ class _Writer:
         if self._view.applied is not None and not self._view.dry and self._view.applied.fixed:
             from npulint.report.fix_summary import left
 
-            todo = left(self._view.applied, result, self._steps(findings, _LEFT), self._lang)
+            todo = left(self._view.applied, result, self._steps(result, findings, _LEFT), self._lang)
             return self._numbered(say(self._lang, "fixes.left.title"), todo)
-        return self._numbered(say(self._lang, "first"), self._steps(findings)) if len(findings) > _FEW else []
+        return self._numbered(say(self._lang, "first"), self._steps(result, findings)) if len(findings) > _FEW else []
 
-    def _steps(self, findings: Sequence[Finding], limit: int = 3) -> list[tuple[str, str]]:
+    def _steps(self, result: RunResult, findings: Sequence[Finding], limit: int = 3) -> list[tuple[str, str]]:
         """What to do, and where."""
         todo = []
-        for step in first_steps(findings, limit):
-            first = step.first
+        for step in first_steps(findings, limit, result.programs):
+            first = at_weightiest(step.first)
             place = f"{escape_control_chars(first.path)}:{first.span.line}"
-            todo.append((step.message, count(self._lang, "first.places", step.places, name=first.name, place=place)))
+            todo.append((step.message, count(self._lang, "first.step", step.places, name=first.name, place=place)))
         return todo
 
     def _numbered(self, title: str, todo: Sequence[tuple[str, str]]) -> list[str]:
@@ -304,9 +302,9 @@ class _Writer:
             lines += [f"     {self._paint('dim', line)}" for line in (wrap(where, room) if where else ())]
         return lines
 
-    def hint(self, findings: Sequence[Finding]) -> list[str]:
+    def hint(self, result: RunResult, findings: Sequence[Finding]) -> list[str]:
         """The next command to run; in a hook also the alternatives."""
-        steps = first_steps(findings, 1)
+        steps = first_steps(findings, 1, result.programs)
         keys = ["explain.hint", "change.hint"] if self._view.change else ["explain.hint"]
         if self._is_short(findings):
             keys.insert(0, "short.hint")

@@ -47,7 +47,7 @@ def check(plan: Plan, job: Job) -> bool:
         result = run(settings)
         repository = repository_around(".")
         report, digest = _reported(result, settings, plan, job, repository) if plan.reports else ("", "")
-        part = part_of(result, job, plan.lang, content, repository.commit if repository else "", report)
+        part = part_of(result, job, content, repository.commit if repository else "", report)
         part = msgspec.structs.replace(part, report_digest=digest)
     except OSError as error:  # the folder is gone
         part = failed(job, "missing", error.strerror or type(error).__name__)

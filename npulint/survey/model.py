@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 
 import msgspec
 
+from npulint.judge.summaries.verdict import VERDICT_WORDS
+
 FORMAT = 1
 """The version of the files in the folder of a survey."""
 CHECKED, FAILED = "checked", "failed"
@@ -122,7 +124,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 # What a survey shows of all projects together.
 
-VERDICTS = ("ready", "check", "open", "blocked", "unrecognised", "unused", "nothing")
+VERDICTS = VERDICT_WORDS
 """The verdicts of projects, the best first."""
 
 

@@ -15,10 +15,9 @@ from npulint.discover.safe_open import read_regular
 from npulint.judge.effort import estimate
 from npulint.judge.findings import ChecklistItem, Finding, ProgramSummary, RunResult
 from npulint.judge.settings import Settings
-from npulint.report.html.page import Page
-from npulint.report.html.verdict import verdict
+from npulint.judge.summaries.verdict import Verdict
+from npulint.judge.verdict import verdict_of
 from npulint.report.readiness import lists
-from npulint.report.view import ReportView
 from npulint.survey.model import FAILED, FORMAT, FindingRow, Job, Part, Plan, ProjectRow, ReadinessRow
 
 # The content of a project as the survey sees it: a digest that tells whether it changed, and its size.
@@ -73,7 +72,7 @@ def _read(location: str) -> bytes:
 
 _DETAIL = 300  # characters
 _UNJUDGED = ("unrecognised", "unused", "nothing")
-"""Verdicts of projects in which nothing is to be ported as far as is known."""
+"""Verdicts of projects in which nothing is to be ported, unless a script requires CUDA."""
 
 
 def failed(job: Job, failure: str, detail: str = "") -> Part:
@@ -82,13 +81,13 @@ def failed(job: Job, failure: str, detail: str = "") -> Part:
     return Part(project=ProjectRow(project=job.name, source=job.source, status=FAILED, failure=failure, detail=text))
 
 
-def part_of(result: RunResult, job: Job, lang: str, content: Content, commit: str, report: str) -> Part:
+def part_of(result: RunResult, job: Job, content: Content, commit: str, report: str) -> Part:
     """The part of a project that was checked, in the working directory."""
-    severities = Counter(finding.severity for finding in result.findings)
+    verdict = verdict_of(result)
     items = Counter(item.status for program in lists(result) for item in program.checklist)
+    severities = Counter(finding.severity for finding in result.findings)
     blocking = Counter(finding.code for finding in result.findings if finding.severity == "error")
-    word = verdict(Page(result, ReportView(lang=lang))).word
-    low, likely, high = _hours(result, word)
+    low, likely, high = _hours(result, verdict)
     project = ProjectRow(
         project=job.name,
         source=job.source,
@@ -97,7 +96,7 @@ def part_of(result: RunResult, job: Job, lang: str, content: Content, commit: st
         files=result.summary.read,
         lines=content.lines,
         programs=len(result.programs),
-        verdict=word,
+        verdict=verdict.word,
         ready_share=round(items["passed"] / items.total(), 4) if items else None,
         passed=items["passed"],
         failed=items["failed"],
@@ -119,9 +118,9 @@ def part_of(result: RunResult, job: Job, lang: str, content: Content, commit: st
     )
 
 
-def _hours(result: RunResult, word: str) -> tuple[float | None, float | None, float | None]:
-    """The hours of work: at least, likely and at most; None where the verdict `word` says that nothing was judged."""
-    if word in _UNJUDGED:
+def _hours(result: RunResult, verdict: Verdict) -> tuple[float | None, float | None, float | None]:
+    """The hours of work: at least, likely and at most; None where nothing is to be ported as far as is known."""
+    if verdict.word in _UNJUDGED and not verdict.needing_cuda:
         return None, None, None
     hours = estimate(result).hours
     return round(hours.low, 2), round(hours.likely, 2), round(hours.high, 2)

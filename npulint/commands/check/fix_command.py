@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 
@@ -114,16 +114,18 @@ class _ProjectFixes(msgspec.Struct, frozen=True):
     files: list[FileChange] = []
     fixed: list[Fixed] = []
     refused: list[Refusal] = []
+    solved: tuple[str, ...] = ()
 
 
 class _Attempt(msgspec.Struct, frozen=True):
-    """The outcome of one attempt to fix a project: what was applied, what was refused, and which checks never
-    converge."""
+    """The outcome of one attempt to fix a project: what was applied, what was refused, which checks never converge, and
+    the fingerprints of findings that the fixes of others solved."""
 
     outcome: RawResults
     fixed: list[Fixed]
     refused: list[Refusal]
     restless: set[CheckInFile] = set()
+    solved: tuple[str, ...] = ()
 
 
 class _Fixer:
@@ -148,7 +150,7 @@ class _Fixer:
                 attempt = self._attempt(root, workspace, first, blamed)
                 if not attempt.restless:
                     outcome = self._kept_open(workspace, first, attempt)
-                    return _ProjectFixes(outcome, workspace.changes(), attempt.fixed, attempt.refused)
+                    return _ProjectFixes(outcome, workspace.changes(), attempt.fixed, attempt.refused, attempt.solved)
                 blamed |= attempt.restless
                 workspace.reset()
             return _ProjectFixes(first, refused=[Refusal("", "", root, 0, _RESTLESS)])
@@ -220,7 +222,9 @@ class _Fixer:
                     continue
             if not done.data:
                 refused = [_refusal(refused_fix, workspace) for refused_fix in (*denied, *done.denied, *_idle(done))]
-                return _Attempt(outcome, fixed, [*refused, *_without(copies, refused, fixed)])
+                refused += _without(copies, refused, fixed)
+                solved = original.solved(findings, fixed, refused, workspace, self._unsafe)
+                return _Attempt(outcome, fixed, refused, solved=solved)
             copies += [
                 _refusal(refused_fix, workspace) for refused_fix in (*denied, *done.denied) if refused_fix.makes_file
             ]
@@ -327,6 +331,30 @@ class _OriginalFindings:
         place = (finding.code, finding.path, workspace.line(finding.path, finding.span.line))
         return self._by_fingerprint.get(finding.fingerprint) or self._by_place.get(place)
 
+    def solved(
+        self,
+        left: Iterable[Finding],
+        fixed: Sequence[Fixed],
+        refused: Sequence[Refusal],
+        workspace: FixWorkspace,
+        unsafe: bool,
+    ) -> tuple[str, ...]:
+        """The fingerprints of fixable findings that are gone although no fix of their own was made: another fix did the
+        same, or made theirs needless."""
+        if not fixed:
+            return ()
+        still = {original.fingerprint for finding in left if (original := self.of(finding, workspace)) is not None}
+        still |= {fix.original for fix in fixed}
+        denied = {(refusal.code, refusal.path) for refusal in refused}
+        return tuple(
+            fingerprint
+            for fingerprint, finding in self._by_fingerprint.items()
+            if (finding.fix.changes or finding.fix.edits)
+            and (unsafe or finding.fix.applicability == "safe")
+            and fingerprint not in still
+            and (finding.code, finding.path) not in denied
+        )
+
 
 def _fixed(proposal: Proposal, workspace: FixWorkspace, originals: _OriginalFindings) -> Fixed:
     finding = proposal.finding
@@ -395,7 +423,8 @@ def _together(project_fixeses: list[_ProjectFixes], result: RunResult, folders: 
         (fix for some in project_fixeses for fix in some.fixed), key=lambda fix: (fix.path, fix.line, fix.code)
     )
     refused = _by_reason(refusal for some in project_fixeses for refusal in some.refused)
-    return FixResult(files, fixed, refused, result, folders)
+    solved = tuple(fingerprint for some in project_fixeses for fingerprint in some.solved)
+    return FixResult(files, fixed, refused, result, folders, solved)
 
 
 __all__ = ["FileChange", "FixResult", "Fixed", "Refusal", "apply_fixes", "fix_texts", "fixed_example"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from npulint.commands.port.model import OpenFinding, PlannedEdit, PlannedItem, PortPlan
-from npulint.commands.port.text import first_sentence, headline, labelled, status
+from npulint.commands.port.text import first_sentence, headline, labelled, status, verdicts_told
 from npulint.core.texts import say, with_label
 from npulint.judge.findings import Finding
 from npulint.report.agent import change_lines
@@ -42,7 +42,7 @@ def rendered(some: Iterable[PlanUnit]) -> Iterator[str]:
 def begun(plan: PortPlan, lang: str) -> list[str]:
     """The lines above the plan: its size and style."""
     style = labelled("port.style", say(lang, f"port.style.{plan.style.name}"), lang)
-    return [say(lang, "agent.quoted"), headline(plan, lang), style]
+    return [say(lang, "agent.quoted"), headline(plan, lang), style, *verdicts_told(plan, lang)]
 
 
 def _steps(plan: PortPlan, lang: str) -> Iterator[PlanUnit]:

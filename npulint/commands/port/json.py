@@ -6,11 +6,13 @@ from typing import Any
 
 import msgspec
 
-from npulint.commands.port.model import PlannedItem, PortPlan, effort_of
+from npulint.commands.port.model import PlannedItem, PortPlan
 from npulint.commands.port.text import style_reason
 from npulint.core.texts import say
+from npulint.judge.verdict import verdict_of
 from npulint.report.effort.record import effort_record
 from npulint.report.json import encodable
+from npulint.report.verdict import verdict_record
 
 VERSION = 1
 
@@ -21,7 +23,11 @@ def rendered(plan: PortPlan, lang: str) -> str:
         "version": VERSION,
         "style": plan.style.name,
         "style_reason": style_reason(plan, lang),
-        "effort": effort_record(effort_of(plan)),
+        "effort": effort_record(plan.effort),
+        "verdict": {
+            "before": verdict_record(plan.before, lang),
+            "after": verdict_record(verdict_of(plan.result), lang),
+        },
         "files": [{"path": file.path, "new": file.new} for file in plan.files],
         "steps": [
             {

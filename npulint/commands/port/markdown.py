@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.commands.port.model import PlannedItem, PortPlan
-from npulint.commands.port.text import effort_told, headline, labelled, status, style_reason
+from npulint.commands.port.text import effort_told, headline, labelled, status, style_reason, verdicts_told
 from npulint.core.texts import count, say
 from npulint.report.terminal import code, link, prose
 
@@ -24,7 +24,7 @@ def _lines(plan: PortPlan, lang: str) -> Iterator[str]:
     yield from ("", prose(headline(plan, lang)), "")
     for key, value in (("style", say(lang, f"port.style.{plan.style.name}")), ("why", style_reason(plan, lang))):
         yield f"- {prose(labelled(f'port.{key}', value, lang))}"
-    yield from (f"- {prose(sentence)}" for sentence in effort_told(plan, lang))
+    yield from (f"- {prose(sentence)}" for sentence in (*verdicts_told(plan, lang), *effort_told(plan, lang)))
     for number, step in enumerate(plan.steps, 1):
         title = say(lang, f"port.step.{step.name}")
         yield from ("", f"## {say(lang, 'port.step.head', number=number, title=title)}", "")

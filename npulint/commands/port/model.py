@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from npulint.judge.effort import Effort
-from npulint.judge.effort.estimate import Place, counted
 from npulint.judge.findings import Finding, RunResult
 from npulint.judge.fix_results import FileChange, FixResult
+from npulint.judge.summaries.verdict import Verdict
 
 
 class Style(msgspec.Struct, frozen=True):
@@ -77,13 +77,16 @@ class PortedProgram(msgspec.Struct, frozen=True):
 
 
 class PortPlan(msgspec.Struct, frozen=True):
-    """The whole plan; nothing is written yet. `result` is that of the checks after the port."""
+    """The whole plan; nothing is written yet. `before` is the verdict on the project as it is, `effort` the estimate
+    that ``npulint effort`` gives for what is ported, `result` that of the checks after the port."""
 
     style: Style
     steps: tuple[PlannedStep, ...]
     left: tuple[OpenFinding, ...]
     programs: tuple[PortedProgram, ...]
     fixes: FixResult
+    before: Verdict = Verdict()
+    effort: Effort = Effort()
 
     @property
     def files(self) -> list[FileChange]:
@@ -94,18 +97,3 @@ class PortPlan(msgspec.Struct, frozen=True):
     def result(self) -> RunResult:
         """The result of the checks after the port."""
         return self.fixes.result
-
-
-# The effort of a port that is planned: what it edits and what it leaves.
-
-
-def effort_of(plan: PortPlan) -> Effort:
-    """The effort from the edits and open findings of a plan, which a check can only foresee."""
-    edits: dict[Place, bool] = {}
-    for step in plan.steps:
-        for item in step.items:
-            for place in item.places:
-                edits[place] = edits.get(place, True) and item.safe
-    return counted(
-        edits.items(), {(open_finding.finding.path, open_finding.finding.code) for open_finding in plan.left}
-    )

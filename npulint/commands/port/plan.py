@@ -33,11 +33,12 @@ from npulint.data.port_styles import STEPS
 from npulint.fix.verify import syntax
 from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.catalogue.load import load_catalogue
-from npulint.judge.effort.estimate import needs_decision
+from npulint.judge.effort.estimate import estimate, needs_decision
 from npulint.judge.findings import Finding, ProgramSummary, RunResult
 from npulint.judge.fix_results import FileChange, Fixed, FixResult, Touched
 from npulint.judge.settings import RANK, Settings
 from npulint.judge.source_lines import FileLines
+from npulint.judge.verdict import verdict_of
 from npulint.report.fix_summary import why
 
 # What a port leaves to a person.
@@ -212,7 +213,8 @@ def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: 
     left = left_open(before.findings, fixes, lang)
     programs, steps = scope.ported(fixes, left), _steps(fixes, catalogue, lang)
     fixes, last = documented(settings.paths[0], fixes, programs, lang)
-    return PortPlan(selected, (*steps, last) if last else steps, left, programs, fixes)
+    every = (*steps, last) if last else steps
+    return PortPlan(selected, every, left, programs, fixes, verdict_of(before), estimate(scope.concerned(before)))
 
 
 class _Scope:
@@ -238,6 +240,17 @@ class _Scope:
     def may_change(self, path: str) -> bool:
         """Whether the port may change a file."""
         return path in self._mine or not (self._wanted or path in self._of_programs)
+
+    def concerned(self, before: RunResult) -> RunResult:
+        """The result with the findings in what is ported alone."""
+        if not self._wanted:
+            return before
+        findings = [
+            finding
+            for finding in before.findings
+            if not self._wanted.isdisjoint((finding.program, *finding.programs)) or finding.path in self._mine
+        ]
+        return msgspec.structs.replace(before, findings=findings)
 
     def ported(self, fixes: FixResult, left: Sequence[OpenFinding]) -> tuple[PortedProgram, ...]:
         """What became of the programs."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npulint.commands.port.model import OpenFinding, PlannedItem, PortedProgram, PortPlan, effort_of
+from npulint.commands.port.model import OpenFinding, PlannedItem, PortedProgram, PortPlan
 from npulint.core.texts import count, say, with_label
+from npulint.judge.verdict import verdict_of
 from npulint.report.effort.document import sentences
 from npulint.report.terminal import Paint, cut, escape_control_chars, leading, wrap
+from npulint.report.verdict import told
 
 _PLACES = 4  # shown of an item
 _LINES = 6  # shown of an edit
@@ -34,7 +36,7 @@ class _Text:
         style = self._plan.style
         yield from self._wrapped(labelled("port.style", say(self._lang, f"port.style.{style.name}"), self._lang), "  ")
         yield from self._wrapped(labelled("port.why", style_reason(self._plan, self._lang), self._lang), "  ")
-        for sentence in effort_told(self._plan, self._lang):
+        for sentence in (*verdicts_told(self._plan, self._lang), *effort_told(self._plan, self._lang)):
             yield from self._wrapped(sentence, "  ")
         for number, step in enumerate(self._plan.steps, 1):
             title = say(self._lang, f"port.step.{step.name}")
@@ -112,8 +114,16 @@ def headline(plan: PortPlan, lang: str) -> str:
 
 def effort_told(plan: PortPlan, lang: str) -> list[str]:
     """How much work the port is, in two sentences; empty without work."""
-    effort = effort_of(plan)
-    return sentences(effort, lang)[:2] if effort.items else []
+    return sentences(plan.effort, lang)[:2] if plan.effort.items else []
+
+
+def verdicts_told(plan: PortPlan, lang: str) -> list[str]:
+    """What is said of the project before and after the port."""
+    after = verdict_of(plan.result)
+    both = (
+        [("verdict.before", plan.before), ("verdict.after", after)] if plan.files else [("verdict.before", plan.before)]
+    )
+    return [labelled(key, told(verdict, lang), lang) for key, verdict in both]
 
 
 def labelled(key: str, text: str, lang: str) -> str:

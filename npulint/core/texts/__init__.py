@@ -41,6 +41,7 @@ FAMILIES: tuple[str, ...] = (
     "survey",
     "topic",
     "try",
+    "verdict",
     "versions",
     "word",
 )

@@ -161,7 +161,7 @@ def _united(parts: Sequence[LiveResult], name: str, outcome: TensorFlowOutcome, 
         ordered = sorted(distinct.values(), key=lambda finding: (finding.path, finding.span, finding.code))
         graphs = [graph for report in reports for graph in report.graphs if graph.nodes]
         step = _step([report.step for report in reports if report.step is not None], outcome, wanted)
-        return msgspec.structs.replace(reports[0], findings=ordered, graphs=graphs, step=step)
+        return msgspec.structs.replace(reports[0], findings=ordered, graphs=graphs, step=step, verdict=None)
 
     return LiveResult(name=name, graph=parts[0].graph, lang=lang, answer=answer, lines=parts[0].lines)
 

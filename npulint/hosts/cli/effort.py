@@ -19,6 +19,7 @@ from npulint.hosts.cli.reporting import fruitless, warn_of_nothing
 from npulint.judge.effort import Effort, estimate
 from npulint.judge.findings import RunResult
 from npulint.judge.settings import Settings
+from npulint.judge.verdict import verdict_of
 from npulint.report.terminal import is_terminal, wants_color, width_of
 
 Options = dict[str, list[str] | bool]
@@ -57,7 +58,12 @@ def _text(shape: str, effort: Effort, result: RunResult, settings: Settings, hos
         from npulint.report.effort.record import document
         from npulint.report.json import encodable
 
-        return msgspec.json.format(msgspec.json.encode(encodable(document(effort))), indent=2).decode() + "\n"
+        return (
+            msgspec.json.format(
+                msgspec.json.encode(encodable(document(effort, verdict_of(result), lang))), indent=2
+            ).decode()
+            + "\n"
+        )
     if shape == "html":
         from npulint.report.html.effort import page_of
 
@@ -65,10 +71,10 @@ def _text(shape: str, effort: Effort, result: RunResult, settings: Settings, hos
     from npulint.report.effort.document import markdown, text
 
     if shape == "markdown":
-        return markdown(effort, lang)
+        return markdown(effort, verdict_of(result), lang)
     color = wants_color(settings.color, host.stdout, host.environ)
     width = width_of(host.stdout, host.environ) if is_terminal(host.stdout) else 100
-    return text(effort, lang, color, width, settings.verbose)
+    return text(effort, verdict_of(result), lang, color, width, settings.verbose)
 
 
 def _shape(given: list[str] | bool, lang: str) -> str:

@@ -139,7 +139,7 @@ def _tell(totals: Totals, done_before: int, plan: Plan, host: Host) -> None:
 
     lang = plan.lang
     host.write(count(lang, "survey.done", totals.projects) + "\n")
-    words = [(say(lang, f"html.verdict.{word}"), totals.verdicts[word]) for word in VERDICTS if totals.verdicts[word]]
+    words = [(say(lang, f"survey.verdict.{word}"), totals.verdicts[word]) for word in VERDICTS if totals.verdicts[word]]
     if totals.failed:
         words.append((say(lang, "survey.failed"), totals.failed))
     width = max(len(f"{number:,}") for _, number in words)

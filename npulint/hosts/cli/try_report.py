@@ -135,7 +135,7 @@ def joined(live: LiveResult, static: RunResult, ended: Ended, settings: Settings
     step = joined_step(run, static, kept, catalogue, explained, lang)
     step = msgspec.structs.replace(step, ended=_sentences((*try_notes(ended, lang), _how(ended, lang)), lang))
     ordered = sorted(kept, key=lambda finding: (finding.path, finding.span, finding.code))
-    return msgspec.structs.replace(result, findings=ordered, step=step)
+    return msgspec.structs.replace(result, findings=ordered, step=step, verdict=None)
 
 
 def _how(ended: Ended, lang: str) -> str:

@@ -368,6 +368,21 @@ def _weight(fact: Fact) -> tuple[str, float]:
     return fact.path, rank if isinstance(rank, (int, float)) else 0
 
 
+_HOW_OFTEN = {"yes": 0, "gated": 1}  # how often code runs while training: in every step, in some; else last
+
+
+def _weightiest(facts: Sequence[Fact], entry: str) -> tuple[str, Span] | None:
+    """The place that matters most: not a test, not behind a guard, in a training step, in the entry script; None for
+    the first one."""
+
+    def order(fact: Fact) -> tuple[object, ...]:
+        behind = fact.get("behind") not in (None, "none") or fact.get("guarded") == "yes"
+        return fact.get("in_test") == "yes", behind, _HOW_OFTEN.get(fact.get_text("step"), 2), fact.path != entry
+
+    best = min(facts, key=order)
+    return None if best is facts[0] else (best.path, best.span)
+
+
 def _place(fact: Fact, graph: bool) -> tuple[str, Span, str]:
     """The key that distinguishes found places; in graphs and runs it includes the name, since many facts share a
     line."""
@@ -410,6 +425,7 @@ def _finding(
         program=program.entry or program.root,
         places=len(facts),
         subject=fact.name if program.fact.graph is not None else "",
+        weightiest=_weightiest(facts, program.entry) if check.once and not _family(program) else None,
     )
     if not program.fact.run:
         return finding

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from npulint.facts.model import Fact
 from npulint.facts.roles import Role
 from npulint.judge.findings import ChecklistItem, ProgramSummary
+from npulint.judge.summaries.verdict import RunsOn
 from npulint.recognizers.programs import Program
 
 _MODES = ("session", "estimator", "keras", "function")
@@ -38,17 +40,53 @@ def summarise(
         torch=fact.torch,
         migration=fact.migration,
         gpu_only=_gpu_only(program),
+        device=_device(program),
+    )
+
+
+_UNPORTED = ("none", "left", "behind")
+"""Ways to the NPU of PyTorch programs that have none."""
+
+
+def _device(program: Program) -> RunsOn:
+    """Where code that nothing moves to the NPU runs on an NPU server: nowhere if it surely reaches what requires CUDA,
+    on the host if it asks for CUDA and has another way, and for TensorFlow without an adapter; else unknown."""
+    fact = program.fact
+    if fact.framework == "tensorflow":
+        return "host" if fact.state == "not_started" else "unknown"
+    if fact.framework != "torch" or fact.migration not in _UNPORTED:
+        return "unknown"
+    uses = program.index.of_kind("cuda")
+    libraries = filter(_only_for_gpus, program.index.of_kind("library"))
+    if any(map(program.surely_runs, (*libraries, *filter(_requires_cuda, uses)))):
+        return "cuda"
+    return "host" if any(use.get("fallback") == "yes" and program.surely_runs(use) for use in uses) else "unknown"
+
+
+def _requires_cuda(use: Fact) -> bool:
+    """Whether a use of CUDA that runs stops the program on an NPU server; the cheapest questions first."""
+    return (
+        use.get("form") in ("method", "text", "api", "type")
+        and use.get("breaks") == "yes"
+        and use.get("use") not in ("field", "apart", "compared")
+        and use.get("behind") == "none"
+        and "yes" not in (use.get("guarded"), use.get("beside_npu"), use.get("fallback"), use.get("in_test"))
+        and use.get("active") == "yes"
+        and use.get("matters") != "no"
     )
 
 
 def _gpu_only(program: Program) -> tuple[tuple[str, str], ...]:
     """The libraries that only GPUs have and whose import stops the program on an NPU server, unless an option that is
     off leads there, with their groups."""
-    libraries = [
-        (fact.name, fact.get_text("group"))
-        for fact in program.index.of_kind("library")
-        if fact.get("works") == "no"
-        and fact.get("failure") == "stops"
-        and "no" not in (fact.get("runs"), fact.get("active"))
-    ]
-    return tuple(dict.fromkeys(libraries))
+    libraries = filter(_only_for_gpus, program.index.of_kind("library"))
+    return tuple(dict.fromkeys((fact.name, fact.get_text("group")) for fact in libraries))
+
+
+def _only_for_gpus(library: Fact) -> bool:
+    """Whether the import of a library stops the program on an NPU server, if it runs."""
+    return (
+        library.get("works") == "no"
+        and library.get("failure") == "stops"
+        and "no" not in (library.get("runs"), library.get("active"))
+    )

@@ -13,6 +13,7 @@ from npulint.judge.postprocess import passes
 from npulint.judge.postprocess.passes import Pass, named_files, place_of
 from npulint.judge.postprocess.record import RawResults, RunContext, RunData
 from npulint.judge.settings import DEFAULT_ADAPTER, Settings
+from npulint.judge.verdict import judged, trains
 
 # The target in reports: versions, SoC and frameworks, declared, inferred or assumed.
 
@@ -110,6 +111,7 @@ PASSES: tuple[Pass, ...] = (
     passes.merge_findings_of_programs,
     passes.merge_source,
     passes.apply_baseline,
+    passes.account_for_verdict,
     passes.limit_to_scope,
     passes.apply_thresholds,
     passes.note_unusable_lists,
@@ -140,7 +142,7 @@ def finalize(raw: RawResults, context: RunContext, order: Sequence[Pass] = PASSE
     data = RunData(raw=raw, findings=findings, programs=list(raw.programs))
     for step in order:
         data = step(data, context)
-    return RunResult(
+    result = RunResult(
         findings=data.findings,
         programs=data.programs,
         unreadable=data.unread,
@@ -153,8 +155,11 @@ def finalize(raw: RawResults, context: RunContext, order: Sequence[Pass] = PASSE
         baseline=data.baseline,
         graphs=sorted(raw.graphs, key=lambda graph_summary: graph_summary.path),
         runs=sorted(raw.runs, key=lambda run_summary: [file.path for file in run_summary.files]),
-        seen=[] if context.comparing or any(program.checklist for program in data.programs) else list(raw.seen),
+        seen=[] if context.comparing or any(map(trains, data.programs)) else list(raw.seen),
     )
+    accounted = data.findings if data.accounted is None else data.accounted
+    selective = bool(context.settings.select)
+    return msgspec.structs.replace(result, verdict=judged(result, accounted, selective=selective))
 
 
 def reported(raw: RawResults, context: RunContext) -> list[Finding]:

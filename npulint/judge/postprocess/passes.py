@@ -250,6 +250,11 @@ def apply_baseline(data: RunData, context: RunContext) -> RunData:
     return changed(data, findings=sorted(compared.new, key=place_of), known=accepted, baseline=compared.baseline)
 
 
+def account_for_verdict(data: RunData, context: RunContext) -> RunData:
+    """Note the findings that the verdict is from, before any are hidden."""
+    return changed(data, accounted=data.findings)
+
+
 def limit_to_scope(data: RunData, context: RunContext) -> RunData:
     """Keep findings in the scope of the run, and count others that would be shown."""
     scope, settings = context.scope, context.settings

@@ -224,7 +224,8 @@ class RunData(msgspec.Struct, frozen=True, kw_only=True):
     """The state of postprocessing; each pass returns a new record. `raw` is the input without its findings. `findings`
     are those still to be reported, `complaints` are about suppression comments, `unread` are files (or parts) that
     could not be read. `suppressed` are suppressed by comments, `known` by the `baseline`. `hidden` counts findings
-    below the thresholds, `elsewhere` those out of scope. `notices` are warnings about the run itself."""
+    below the thresholds, `elsewhere` those out of scope. `notices` are warnings about the run itself. `accounted` are
+    the findings that the verdict is from: all that nobody accepts, whatever is displayed (None: `findings`)."""
 
     raw: RawResults
     findings: list[Finding]
@@ -237,6 +238,7 @@ class RunData(msgspec.Struct, frozen=True, kw_only=True):
     hidden: int = 0
     elsewhere: int = 0
     notices: list[str] = []
+    accounted: list[Finding] | None = None
 
     @property
     def has_graphs(self) -> bool:

@@ -7,9 +7,11 @@ import msgspec
 from npulint.core.texts import count, say
 from npulint.data.effort import weight, weights
 from npulint.judge.effort import Effort, FileEffort, Hours
+from npulint.judge.summaries.verdict import Verdict
 from npulint.report.document.markdown import Writer
 from npulint.report.document.model import Cell, Label, PlaceCell, StackedBar, Table
 from npulint.report.terminal import Paint, cells, escape_control_chars, leading, prose, wrap
+from npulint.report.verdict import told
 
 PARTS = ("automatic", "review", "decide")
 
@@ -105,11 +107,11 @@ _FILES = 10  # listed
 _LIMIT = 1024 * 1024  # bytes of Markdown
 
 
-def text(effort: Effort, lang: str, color: bool, width: int, verbose: bool = False) -> str:
+def text(effort: Effort, verdict: Verdict, lang: str, color: bool, width: int, verbose: bool = False) -> str:
     """The sentences, and a line for each of the files with most work; all files and the formula with `verbose`."""
     paint = Paint(color)
     lines = [paint("bold", say(lang, "effort.title"))]
-    for sentence in sentences(effort, lang):
+    for sentence in [told(verdict, lang), *sentences(effort, lang)]:
         lines += [f"  {line}" for line in wrap(sentence.replace("`", ""), max(width - 2, 0))]
     files = effort.files if verbose else effort.files[:_FILES]
     numbers = [in_range(file.hours, lang) for file in files]
@@ -129,10 +131,10 @@ def text(effort: Effort, lang: str, color: bool, width: int, verbose: bool = Fal
     return "\n".join(lines) + "\n"
 
 
-def markdown(effort: Effort, lang: str) -> str:
+def markdown(effort: Effort, verdict: Verdict, lang: str) -> str:
     """The sentences, a table of all files, and the formula with its weights."""
     writer = Writer(lang, _LIMIT)
-    parts = [f"# {say(lang, 'effort.title')}", *map(prose, sentences(effort, lang))]
+    parts = [f"# {say(lang, 'effort.title')}", prose(told(verdict, lang)), *map(prose, sentences(effort, lang))]
     parts += [writer.section(by_file(effort, lang))] if effort.files else []
     parts += [f"## {say(lang, 'effort.formula')}", *map(prose, formula(lang))]
     table = weight_table(lang)

@@ -8,16 +8,19 @@ import msgspec
 
 from npulint.data.effort import weights
 from npulint.judge.effort import Effort, FileEffort, Hours
+from npulint.judge.summaries.verdict import Verdict
+from npulint.report.verdict import verdict_record
 from npulint.report.view import fields_of
 
 VERSION = 1
 
 
-def document(effort: Effort) -> dict[str, Any]:
-    """The whole estimate with the weights that it rests on."""
+def document(effort: Effort, verdict: Verdict, lang: str) -> dict[str, Any]:
+    """The whole estimate with the verdict on the project and the weights that it rests on."""
     return {
         "version": VERSION,
         **effort_record(effort),
+        "verdict": verdict_record(verdict, lang),
         "weights": [msgspec.to_builtins(weight) for weight in weights()],
     }
 

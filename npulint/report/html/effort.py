@@ -9,12 +9,14 @@ import msgspec
 from npulint.core.texts import count, say
 from npulint.judge.effort import Effort
 from npulint.judge.findings import RunResult
+from npulint.judge.verdict import verdict_of
 from npulint.report.document.model import Block, Folded, Paragraph, Prose, Section, Table
 from npulint.report.effort.document import by_file, formula, in_range, sentences, weight_table
 from npulint.report.html.document import markup
 from npulint.report.html.frame import Frame, framed
 from npulint.report.html.page import Page
 from npulint.report.html.verdict import ReadinessVerdict, answered
+from npulint.report.verdict import told
 from npulint.report.view import ReportView
 
 _FIRST, _FILES = 10, 60  # files that are not folded, and all that are listed
@@ -49,7 +51,9 @@ def page_of(estimate: Effort, result: RunResult, lang: str) -> str:
     first, *more = sentences(estimate, lang)
     title = say(lang, "effort.title")
     heading = say(lang, "effort.heading", range=in_range(estimate.hours, lang)) if estimate.items else title
-    banner = answered(ReadinessVerdict("check", "check", heading, [first.replace("`", ""), *more]), "")
+    banner = answered(
+        ReadinessVerdict("check", "check", heading, [told(verdict_of(result), lang), first.replace("`", ""), *more]), ""
+    )
     return framed(
         lang, Frame(title, heading, "check", banner), {"effort": effort(page, estimate)} if estimate.items else {}
     )

@@ -133,7 +133,7 @@ def findings(page: Page) -> str:
     for name, finding in page.numbered():
         groups.setdefault(finding.code, []).append((name, finding))
     cards = _cards(page, groups)
-    order = [step.first.code for step in first_steps(page.carried, len(groups))]
+    order = [step.first.code for step in first_steps(page.carried, len(groups), page.result.programs)]
     body = "\n".join(_group(page, groups[code], cards) for code in order)
     cut = len(page.shown) - len(page.carried)
     parts = [

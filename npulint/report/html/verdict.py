@@ -9,12 +9,14 @@ import msgspec
 
 from npulint.core.texts import count, say
 from npulint.judge.findings import Comparison
+from npulint.judge.verdict import verdict_of
 from npulint.report.html.changes import share_done
 from npulint.report.html.charts import SEVERITIES
 from npulint.report.html.markup import escape_html, inline_markdown, section
 from npulint.report.html.page import Page
 from npulint.report.readiness import lists, seen
 from npulint.report.summary import first_steps
+from npulint.report.verdict import headline, statements
 
 _STEPS = 5
 _SIGNS = {  # SVG paths in a 24 by 24 box
@@ -42,40 +44,20 @@ class ReadinessVerdict(msgspec.Struct, frozen=True):
 
 
 def verdict(page: Page) -> ReadinessVerdict:
-    """The verdict from all findings, displayed or not."""
+    """The verdict on the project, displayed findings or not."""
     lang, result = page.lang, page.result
-    severities = Counter(finding.severity for finding in result.findings)
+    judged = verdict_of(result)
     programs = lists(result)
     items = Counter(item.status for program in programs for item in program.checklist)
-    word = _word(page, severities, items)
-    number = severities[{"blocked": "error", "open": "warning"}.get(word, "")]
-    reasons = [count(lang, f"html.{word}" if number or word != "open" else "html.open.items", number)]
+    reasons = statements(judged, lang)
     if result.summary.known:
         reasons.append(count(lang, "html.known", result.summary.known))
     reasons += seen(result, lang)
-    if items["unknown"]:
-        reasons.append(count(lang, "html.manual", items["unknown"]))
-    clear = sum(all(item.status != "failed" for item in program.checklist) for program in programs)
-    tile = (clear, len(programs), say(lang, "html.tile.programs")) if programs else None
+    clear = sum(not program.failed and not program.away for program in judged.training)
+    tile = (clear, len(judged.training), say(lang, "html.tile.programs")) if judged.training else None
     passed = (items["passed"], items.total(), say(lang, "html.tile.items")) if programs else None
-    tone = "unused" if word == "unrecognised" else word
-    heading = say(lang, f"html.verdict.{word}")
-    return ReadinessVerdict(word, tone, heading, [*reasons, *_not_covered(page)], tile, passed)
-
-
-def _word(page: Page, severities: Counter[str], items: Counter[str]) -> str:
-    result = page.result
-    frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
-    if severities["error"]:
-        return "blocked"
-    if not result.summary.read:
-        return "nothing"
-    if severities["warning"] or items["failed"]:
-        return "open"
-    if not frameworks and not result.graphs and not result.runs and (result.seen or not result.findings):
-        return "unrecognised" if result.seen else "unused"
-    is_complete = lists(result) and not items["unknown"] and not any(problem.fatal for problem in result.unreadable)
-    return "ready" if is_complete else "check"
+    tone = "unused" if judged.word == "unrecognised" else judged.word
+    return ReadinessVerdict(judged.word, tone, headline(judged, lang), reasons, tile, passed)
 
 
 def compared_verdict(page: Page, comparison: Comparison) -> ReadinessVerdict:
@@ -86,10 +68,10 @@ def compared_verdict(page: Page, comparison: Comparison) -> ReadinessVerdict:
     severities = Counter(finding.severity for finding in page.result.findings)
     flagged = severities["error"] + severities["warning"]
     if of_runs_alone(comparison) and comparison.runs is not None:
-        from npulint.report.compared.runs import headline
+        from npulint.report.compared.runs import headline as of_runs
 
         word = "differs" if comparison.runs.differs else "same" if comparison.runs.curves else "nothing"
-        reason = headline(comparison.runs, lang) + say(lang, "compare.end")
+        reason = of_runs(comparison.runs, lang) + say(lang, "compare.end")
     elif comparison.change is not None and not comparison.pairs:
         word, reason = "same", say(lang, "change.alone.same") + say(lang, "compare.end")
     elif not comparison.pairs:
@@ -154,7 +136,7 @@ def target(page: Page) -> str:
 
 def first(page: Page) -> str:
     """What to do first: the most important checks."""
-    steps = first_steps(page.shown, _STEPS)
+    steps = first_steps(page.shown, _STEPS, page.result.programs)
     if not steps:
         return ""
     rows = []

@@ -19,7 +19,15 @@ from npulint.core.texts import count, say
 from npulint.facts.model import Problem
 from npulint.judge.findings import Finding, RunResult, SuppressedFinding
 from npulint.judge.settings import DOCS_URL, RANK
-from npulint.report.json import compared_record, encodable, fix_records, graphs_record, step_records, summary_record
+from npulint.report.json import (
+    compared_record,
+    encodable,
+    fix_records,
+    graphs_record,
+    step_records,
+    summary_record,
+    verdict_records,
+)
 from npulint.report.sarif.results import ROOT, Writer, artifact, region, rules
 from npulint.report.summary import reason
 from npulint.report.view import ReportView, visible, visible_suppressed
@@ -59,6 +67,7 @@ def _run(result: RunResult, view: ReportView) -> dict[str, Any]:
         "properties": {
             "summary": summary_record(result, shown, view),
             "target": result.target,
+            **verdict_records(result, view),
             **graphs_record(result),
             **step_records(result, picture=False),
             **fix_records(view),

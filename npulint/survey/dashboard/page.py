@@ -70,7 +70,7 @@ def _fields(row: ProjectRow, lang: str) -> dict[str, Any]:
 
 def verdict(word: str, lang: str) -> str:
     """A verdict in words."""
-    return say(lang, "survey.failed" if word == FAILED else f"html.verdict.{word}")
+    return say(lang, "survey.failed" if word == FAILED else f"survey.verdict.{word}")
 
 
 def framework(name: str, lang: str) -> str:
@@ -125,7 +125,7 @@ def _own(name: str) -> str:
 
 
 def _totals(totals: Totals, lang: str) -> str:
-    words = [(word, totals.verdicts[word]) for word in VERDICTS if totals.verdicts[word]]
+    words: list[tuple[str, int]] = [(word, totals.verdicts[word]) for word in VERDICTS if totals.verdicts[word]]
     words += [(FAILED, totals.failed)] if totals.failed else []
     figures = [
         (f"{totals.projects:,}", count(lang, "survey.tile.projects", totals.projects)),
