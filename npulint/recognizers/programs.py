@@ -181,7 +181,7 @@ class Programs:
         may_run = partial(self._may_run, paths, entry)
         if word == "unknown" and framework_started_by(entry, self.context.project.root):
             word = "train"  # by workers that the script starts by name
-        fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs, adapted)
+        fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs, adapted, entry)
         fact.ranks = self._ranks(entry)
         fact.megatron = megatron(index, paths)
         fact.runtime_v2 = self._has_runtime_v2(entry, index)

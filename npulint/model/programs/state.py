@@ -27,12 +27,13 @@ def describe(
     may_run: Callable[[list[Fact], bool], bool],
     surely_runs: Callable[[Fact], bool],
     adapted: bool = False,
+    entry: str = "",
 ) -> ProgramFact:
     """The fact of a program, without its name and place. `entry_word` is the role that its entry script's name
     indicates, `adapter` the adapter release to assume, `torch` that of PyTorch (empty: unknown); `may_run` returns
     whether the program can reach any of some facts, as far as its calls are resolved or (True) by their names alone;
     `surely_runs` whether it surely reaches a fact;
-    `adapted`: packages of the project apply an adaptor to it."""
+    `adapted`: packages of the project apply an adaptor to it; `entry` the path of its entry script, if it has one."""
     framework = _framework(index)
     by_name = entry_word == "train" or framework != "torch"  # a script that says that it trains may compute its calls
     trains = _trains(index, entry_word, lambda facts: may_run(facts, by_name))
@@ -47,7 +48,7 @@ def describe(
     if fact.framework == "torch":
         torch_state.describe(fact, index, torch, adapted, surely_runs)
     else:
-        tensorflow_state.describe(fact, index, adapter)
+        tensorflow_state.describe(fact, index, adapter, entry, surely_runs)
     return fact
 
 
