@@ -65,6 +65,8 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     """The precision that its settings choose: mixed, fp16 (all is cast), origin (as written), default (none is set)."""
     tensorflow: Tensorflow = ""
     """The generation of TensorFlow that it is written for."""
+    tensorflow_installed: Tensorflow = ""
+    """The generation of TensorFlow that requirements and images install, which may run code of either."""
     torch: str = ""
     """The PyTorch release, empty if unknown."""
     megatron: Literal["no", "installed", "copied"] = "no"

@@ -47,7 +47,7 @@ def generation(index: Index, entry: str, surely_runs: Callable[[Fact], bool]) ->
         or _switched(index, entry, surely_runs)
         or (_style(_part(index, lambda fact: fact.path == entry)) if entry else "")
         or (_style(_part(index, surely_runs)) if entry else "")
-        or _installed(index)
+        or installed(index)
         or _elsewhere(index, entry)
     )
 
@@ -153,8 +153,8 @@ def _calls_new_members(part: Index) -> bool:
     )
 
 
-def _installed(index: Index) -> Tensorflow:
-    """The TensorFlow generation that the project's images and requirements install, if they agree."""
+def installed(index: Index) -> Tensorflow:
+    """The generation of TensorFlow that the project's images and requirements install, if they agree."""
     images = [_IMAGE.search(fact.name) for fact in index.of_kind("base_image")]
     named = [fact for name in _PACKAGES for fact in index.of_kind("dependency") if fact.name == name]
     versions = [_FIRST.match(str(fact.get("version"))) for fact in named]

@@ -9,7 +9,7 @@ from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 from npulint.model.code.index import Index
 from npulint.model.programs.program_fact import MigrationState, Precision, ProgramFact, Tensorflow
-from npulint.model.programs.tensorflow_generation import generation
+from npulint.model.programs.tensorflow_generation import generation, installed
 
 _MIXED = frozenset(
     "allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16 mixed_float16 mixed_bfloat16 "
@@ -27,6 +27,7 @@ def describe(fact: ProgramFact, index: Index, adapter: str, entry: str, surely_r
     own = any(name == "npu_bridge" or name.startswith("npu_bridge.npu_init") for name in imports)
     fact.patched = own and _at_least(adapter)
     fact.tensorflow = generation(index, entry, surely_runs)
+    fact.tensorflow_installed = installed(index)
     fact.mode = " ".join(_modes(index, fact.tensorflow))
     fact.precision = _precision(index)
     fact.multi_device = _multi_device(index)
