@@ -8,14 +8,10 @@ from npulint.facts.attributes import Flag
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 from npulint.model.code.index import Index
-from npulint.model.programs.program_fact import MigrationState, Precision, ProgramFact, Tensorflow
+from npulint.model.programs.program_fact import MigrationState, ProgramFact, Tensorflow
 from npulint.model.programs.tensorflow_generation import generation, installed
+from npulint.model.programs.tensorflow_precision import precision_of
 
-_MIXED = frozenset(
-    "allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16 mixed_float16 mixed_bfloat16 "
-    "mixed_hif8".split()
-)
-_AMP = ("enable_mixed_precision_graph_rewrite",)
 _PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
 
 
@@ -29,7 +25,7 @@ def describe(fact: ProgramFact, index: Index, adapter: str, entry: str, surely_r
     fact.tensorflow = generation(index, entry, surely_runs)
     fact.tensorflow_installed = installed(index)
     fact.mode = " ".join(_modes(index, fact.tensorflow))
-    fact.precision = _precision(index)
+    fact.computes(precision_of(index))
     fact.multi_device = _multi_device(index)
     fact.state = _state(index, npu, fact.patched, fact.tensorflow)
     fact.only_moved = npu and not index.of_kind("loss_scale") and not any(map(_is_of_adapter, index.of_kind("setting")))
@@ -51,26 +47,6 @@ def _modes(index: Index, generation: Tensorflow) -> list[str]:
     if generation == "2":
         modes.append("function")
     return modes
-
-
-def _precision(index: Index) -> Precision:
-    """mixed, origin (unchanged), fp16, default (not set) or unknown."""
-    values: set[str] = set()
-    unknown = False
-    for key in ("precision_mode", "precision_mode_v2"):
-        for fact in index.named("setting", key):
-            value = fact.get("value")
-            if isinstance(value, PossibleValues) and value.values:
-                values |= {str(v) for v in value.values}
-            else:
-                unknown = True
-    if values & _MIXED or any(index.named("call", name) for name in _AMP):
-        return "mixed"
-    if unknown:
-        return "unknown"
-    if values & {"force_fp16", "fp16", "allow_fp32_to_fp16"}:
-        return "fp16"
-    return "origin" if values - {"None", ""} else "default"
 
 
 def _multi_device(index: Index) -> Flag:
