@@ -329,6 +329,27 @@ def test_generation_of_tensorflow_is_that_of_what_surely_runs(entry: str, helper
     assert by_entry["main.py"].fact.get("tensorflow") == answer
 
 
+_MODEL = (
+    _TF
+    + "def model_fn(features, mode):\n    if mode == 'predict': return features\n"
+    + "    return tf.train.AdamOptimizer().minimize(l)\n"
+    + "def make():\n    return tf.estimator.Estimator(model_fn)\n"
+    + "def train():\n    make().train(input_fn)\n"
+)
+# what the script does with an Estimator whose model function also builds a training step, and whether it trains
+_USES = {
+    "it predicts": ("for x in model.make().predict(f): print(x)\n", "no"),
+    "it trains": ("model.train()\n", "yes"),
+    "it runs something unknown": ("model.model_fn(f, m)\ntf.Session().run(x)\n", "yes"),
+}
+
+
+@pytest.mark.parametrize(("text", "trains"), _USES.values(), ids=_USES.keys())
+def test_model_function_that_builds_a_step_does_not_run_it(text: str, trains: str) -> None:
+    found = programs({"decode.py": _TF + "import model\n" + text + _MAIN, "model.py": _MODEL})
+    assert [p.fact.get("trains") for p in found if p.entry] == [trains]
+
+
 def test_requirements_decide_before_modules_that_the_program_may_not_need() -> None:
     packages = [Dependency("tensorflow", "requirements.txt", Span(), ">=2.10", "requirements")]
     read = read_sources({"main.py": _FIT + _MAIN, "helper.py": _HELPER})
