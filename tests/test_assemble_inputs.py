@@ -217,6 +217,44 @@ _INSIDE = {
     "the model": (_DS + "def model(x): return tf.abs(x)\nmodel(x)", "no"),
     "the map of something else": ("def f(pool):\n    pool.map(lambda x: tf.abs(x), y)", "no"),
     "a callback of the estimator": ("def model_fn(x): return tf.abs(x)\ntf.estimator.Estimator(model_fn)", "no"),
+    "a method of an object that the function is given": (
+        "class Labeler:\n    def label(self, x): return tf.abs(x)\n"
+        + "def parse_one(x, labeler): return labeler.label(x)\n"
+        + "def make(labeler):\n    "
+        + _DS
+        + "    return ds.map(lambda x: parse_one(x, labeler))",
+        "yes",
+    ),
+    "the same, which the model calls as well": (
+        "class Labeler:\n    def label(self, x): return tf.abs(x)\n"
+        + "def model(x, labeler): return labeler.label(x)\n"
+        + "def make(labeler):\n    "
+        + _DS
+        + "    return ds.map(lambda x: labeler.label(x))",
+        "no",
+    ),
+    "a method that a class overrides": (
+        "class Coder:\n    def encode(self, x): return self.encode_one(x)\n    def encode_one(self, x): pass\n"
+        + "class Own(Coder):\n    def encode_one(self, x): return tf.abs(x)\n"
+        + _DS
+        + "ds.map(lambda x: Coder().encode(x))",
+        "yes",
+    ),
+    "an object that is called": (
+        "class Mask:\n    def __call__(self, x): return tf.abs(x)\n" + _DS + "ds.map(lambda x: Mask()(x))",
+        "yes",
+    ),
+    "one of two functions": (
+        _DS + "if key:\n    f = lambda k, x: tf.abs(x)\nelse:\n    f = lambda x: x\nds.map(f)",
+        "yes",
+    ),
+    "a method that a framework calls": (
+        "class Model:\n    def call(self, x): return tf.abs(x)\n"
+        + "def make(other):\n    "
+        + _DS
+        + "    return ds.map(lambda x: other.call(x))",
+        "no",
+    ),
     "an input function": ("def train_input_fn(): return tf.abs(1)", "maybe"),
     "a parser": ("def parse_example(x): return tf.abs(x)", "maybe"),
 }

@@ -295,6 +295,68 @@ def test_what_is_so_of_a_program(text: str, attribute: str, answer: str) -> None
     assert program.fact.get(attribute) == answer
 
 
+_FIT = "import tensorflow as tf\nimport helper\ndef main():\n    helper.decode(x)\n    tf.keras.Sequential().fit(x)\n"
+_HELPER = _TF + "def decode(x):\n    return tf.Session().run(x)\ndef switch():\n    tf.disable_eager_execution()\n"
+# name -> the entry script, the helper module, the generation
+_GENERATIONS = {
+    "a helper of 1.x, nothing of the entry": (_FIT, _HELPER, ""),
+    "a helper of 1.x, a member of 2.x in the entry": (_FIT + "    tf.random.set_seed(1)\n", _HELPER, "2"),
+    "the same from tensorflow.keras": (
+        "from tensorflow import keras\nimport tensorflow.random as r\nimport helper\n"
+        "def main():\n    r.set_seed(1)\n    keras.Sequential().fit(x)\n",
+        _HELPER,
+        "2",
+    ),
+    "a helper of 2.x, sessions in the entry": (
+        _TF + "import helper\ndef main():\n    tf.Session().run(tf.train.AdamOptimizer().minimize(l))\n",
+        "import tensorflow as tf\n@tf.function\ndef decode(x):\n    return x\n",
+        "1",
+    ),
+    "a session under compat.v1 that trains": (
+        "import tensorflow as tf\ndef main():\n    step = tf.compat.v1.train.AdamOptimizer().minimize(l)\n"
+        "    with tf.compat.v1.Session() as sess:\n        sess.run(step)\n",
+        "",
+        "1",
+    ),
+    "a switch in a function that nothing calls": (_FIT + "    tf.random.set_seed(1)\n", _HELPER, "2"),
+    "a switch that surely runs": (_FIT + "    helper.switch()\n", _HELPER, "1"),
+}
+
+
+@pytest.mark.parametrize(("entry", "helper", "answer"), _GENERATIONS.values(), ids=_GENERATIONS.keys())
+def test_generation_of_tensorflow_is_that_of_what_surely_runs(entry: str, helper: str, answer: str) -> None:
+    by_entry = {program.entry: program for program in programs({"main.py": entry + _MAIN, "helper.py": helper})}
+    assert by_entry["main.py"].fact.get("tensorflow") == answer
+
+
+_MODEL = (
+    _TF
+    + "def model_fn(features, mode):\n    if mode == 'predict': return features\n"
+    + "    return tf.train.AdamOptimizer().minimize(l)\n"
+    + "def make():\n    return tf.estimator.Estimator(model_fn)\n"
+    + "def train():\n    make().train(input_fn)\n"
+)
+# what the script does with an Estimator whose model function also builds a training step, and whether it trains
+_USES = {
+    "it predicts": ("for x in model.make().predict(f): print(x)\n", "no"),
+    "it trains": ("model.train()\n", "yes"),
+    "it runs something unknown": ("model.model_fn(f, m)\ntf.Session().run(x)\n", "yes"),
+}
+
+
+@pytest.mark.parametrize(("text", "trains"), _USES.values(), ids=_USES.keys())
+def test_model_function_that_builds_a_step_does_not_run_it(text: str, trains: str) -> None:
+    found = programs({"decode.py": _TF + "import model\n" + text + _MAIN, "model.py": _MODEL})
+    assert [p.fact.get("trains") for p in found if p.entry] == [trains]
+
+
+def test_requirements_decide_before_modules_that_the_program_may_not_need() -> None:
+    packages = [Dependency("tensorflow", "requirements.txt", Span(), ">=2.10", "requirements")]
+    read = read_sources({"main.py": _FIT + _MAIN, "helper.py": _HELPER})
+    read.append(FileFacts("requirements.txt", "requirements", facts=list(packages)))
+    assert [p.fact.tensorflow for p in assemble("", read) if p.entry] == ["2"]
+
+
 @pytest.mark.parametrize(
     ("image", "answer"),
     [

@@ -103,7 +103,7 @@ MPI = "export CUDA_VISIBLE_DEVICES=0,1\nmpirun -np 2 -x NCCL_DEBUG=INFO python t
 REASONS = {
     "hand-scaled loss": (HAND_SCALED, "no-loss-scale", "manually (train.py:6)"),
     "two steps in one run": (JOINT, "no-loss-scale", "several optimizers (train.py:10)"),
-    "no mode without a scale": (JOINT, "training-without-precision-mode", "does not scale the loss"),
+    "no mode without a scale": (JOINT, "training-without-precision-mode", "belongs together with a loss scale"),
     "recurrent layer": (RECURRENT, "dynamic-rnn", "results and checkpoints change"),
     "iterations of fed steps": (FED, "no-iterations-per-loop", "feed_dict (train.py:16)"),
     "two optimizers of an estimator": (WIDE_AND_DEEP, "no-loss-scale", "several optimizers in one run"),

@@ -39,6 +39,7 @@ from npulint.recognizers.started_files import StartedFiles
 if TYPE_CHECKING:
     from npulint.recognizers.tensorflow.estimators import Estimator
     from npulint.recognizers.tensorflow.sessions import Session
+    from npulint.recognizers.tensorflow.steps import OptimizerStep
 
 _ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
 _PORTED = ("manual", "transfer")
@@ -173,9 +174,10 @@ class Programs:
         for path, part in self.facts.items():
             near = [program for program in programs if program.fact.trains and path in program.paths]
             near = [program for program in near if not is_test_file(program.entry)] or near
-            for kind in ("session", "estimator"):
-                for runner in cast("list[Session | Estimator]", part.get(kind, [])):
-                    runner.reached = self._reached_by(runner, near)
+            for kind in ("session", "estimator", "train_step"):
+                for runner in cast("list[Session | Estimator | OptimizerStep]", part.get(kind, [])):
+                    if not kind.startswith("train") or _is_of_tensorflow(near):
+                        runner.reached = self._reached_by(runner, near)
 
     def _reached_by(self, fact: CodeFact, programs: list[Program]) -> HowReached:
         """How any of some programs reaches a fact in one of their files."""
@@ -197,7 +199,7 @@ class Programs:
         if word == "unknown" and framework_started_by(entry, self.context.project.root):
             word = "train"  # by workers that the script starts by name
         fact = describe(
-            index, word, self._adapter, self._torch, may_run, lambda of_index: how_runs(of_index) == "surely", adapted
+            index, word, self._adapter, self._torch, may_run, lambda each: how_runs(each) == "surely", adapted, entry
         )
         fact.ranks = self._ranks(entry)
         fact.megatron = megatron(index, paths)
@@ -393,6 +395,10 @@ class Programs:
                 if call.args and not call.args[0].is_literal:
                     return True
         return False
+
+
+def _is_of_tensorflow(programs: list[Program]) -> bool:
+    return any(program.fact.framework == "tensorflow" for program in programs)
 
 
 def _is_ported(program: Program) -> bool:

@@ -149,10 +149,11 @@ class Check(msgspec.Struct, frozen=True):
     source checks into whose findings those of this check are merged: they report the same problem as this graph or run
     check, or the same line as this source check. Of `fixes` the first matching rule applies; `safe` says why those
     labelled so are. `severe_on` lists the chips on which the check has its severity; elsewhere it is a note (empty: it
-    is as severe everywhere). It does not report in files of the roles `except_in`; in those of the roles `severe_in` it
-    keeps its severity, in others it is a note. `basis` is ``tables`` if it repeats what a table of the adapter says.
-    `opt_in`: it runs only where settings select it by topic, code or name; it is also for code that nothing in the
-    project uses, and takes files of the roles `severe_in` for any other."""
+    is as severe everywhere), and so is what `minor` finds of the reported facts. It does not report in files of the
+    roles `except_in`; in those of the roles `severe_in` it keeps its severity, in others it is a note. `basis` is
+    ``tables`` if it repeats what a table of the adapter says. `opt_in`: it runs only where settings select it by topic,
+    code or name; it is also for code that nothing in the project uses, and takes files of the roles `severe_in` for any
+    other."""
 
     code: str
     name: str
@@ -169,6 +170,7 @@ class Check(msgspec.Struct, frozen=True):
     needs: Query | None = None
     unless: Query | None = None
     related: Query | None = None
+    minor: Query | None = None
     severe_on: tuple[str, ...] = ()
     severe_in: tuple[str, ...] = ()
     except_in: tuple[str, ...] = ()

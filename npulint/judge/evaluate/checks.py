@@ -109,11 +109,12 @@ def evaluate(
         related = [] if compiled.related is None else compiled.related.find(candidates)
         role = roles.get(program.entry)
         finder = _Finder(compiled.fixes, related, candidates, program, lang, role)
-        for loud, part in _by_reach(check, ours, program):
-            findings += [finding for finding, _ in finder.findings(loud, part)] if part else []
+        for loud, part in compiled.by_severity(check, ours, candidates):
+            for sure, reached in _by_reach(loud, part, program):
+                findings += [finding for finding, _ in finder.findings(sure, reached)] if reached else []
         alike = ours if role is None else ours + others.get(role, [])  # a benchmark is ready or not by itself
-        if alike:
-            reported.append(ReportedCheck(check, alike, own if check is not own else None))
+        for loud, part in compiled.by_severity(check, alike, candidates):
+            reported.append(ReportedCheck(loud, part, own if check is not own else None))
         for other, apart in others.items():
             if other not in check.except_in and not (other == "unused" and check.category == "performance"):
                 demoted += [Demoted(check, other, *finding) for finding in finder.findings(check.in_role(other), apart)]
@@ -181,12 +182,13 @@ class _CompiledCheck:
         self.needs = None if check.needs is None else CompiledQuery(check.needs)
         self.unless = None if check.unless is None else CompiledQuery(check.unless)
         self.related = None if check.related is None else CompiledQuery(check.related)
+        self.minor = None if check.minor is None else CompiledQuery(check.minor)
         kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
         only = () if check.safe is None else check.safe.only
         self.fixes = [CompiledFix(rule, kinds, only) for rule in check.fixes]
 
     def queries(self) -> list[CompiledQuery]:
-        own = [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]
+        own = [q for q in (self.subject, self.needs, self.unless, self.related, self.minor) if q is not None]
         return own + [query for fix in self.fixes for query in fix.queries()]
 
     def find(self, candidates: Candidates) -> list[Fact]:
@@ -197,6 +199,15 @@ class _CompiledCheck:
         if facts and self.unless is not None and self.unless.true_of(candidates) is not False:
             return []
         return facts
+
+    def by_severity(self, check: Check, facts: list[Fact], candidates: Candidates) -> list[tuple[Check, list[Fact]]]:
+        """The facts that the check reports with its severity, and those that it reports as a note."""
+        if self.minor is None or check.severity == "note":
+            return [(check, facts)] if facts else []
+        minor = {id(fact) for fact in self.minor.find(candidates)}
+        loud = [fact for fact in facts if id(fact) not in minor]
+        quiet = [fact for fact in facts if id(fact) in minor]
+        return [(each, part) for each, part in ((check, loud), (check.as_note(), quiet)) if part]
 
 
 class _CheckSet:

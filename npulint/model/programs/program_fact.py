@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Literal
 
-from npulint.facts.attributes import Flag
+from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.facts.recipe import Side
+from npulint.model.programs.precision import Computed, Lowered, Precision, ProgramPrecision
 from npulint.model.values.script_role import Purpose
 
 Framework = Literal["tensorflow", "torch", "onnx", "none"]
 Migration = Literal["none", "transfer", "manual", "agnostic", "left", "behind"]
 MigrationState = Literal["not_started", "partial", "migrated"]
-Precision = Literal["mixed", "fp16", "origin", "default", "unknown"]
 Tensorflow = Literal["1", "2", ""]
 
 
 @fact_kind("program")
-class ProgramFact(Fact, eq=False, kw_only=True):
+class ProgramFact(Fact, eq=False, kw_only=True, dict=True):
     """A program as a whole, which checks query with `program: any`: a script with all that it reaches, a graph, the run
     that artifacts are left of, or one side of a comparison."""
 
@@ -63,8 +63,11 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     """Whether importing the adapter patches `tf.Session`."""
     precision: Precision = "unknown"
     """The precision that its settings choose: mixed, fp16 (all is cast), origin (as written), default (none is set)."""
+    _computed: ProgramPrecision = ProgramPrecision()
     tensorflow: Tensorflow = ""
     """The generation of TensorFlow that it is written for."""
+    tensorflow_installed: Tensorflow = ""
+    """The generation of TensorFlow that requirements and images install, which may run code of either."""
     torch: str = ""
     """The PyTorch release, empty if unknown."""
     megatron: Literal["no", "installed", "copied"] = "no"
@@ -96,3 +99,20 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     """The form of the graph that it is."""
     run: bool = False
     """Whether it is the run that artifacts are left of."""
+
+    @attribute
+    def gradients(self) -> Computed:
+        """The type of the gradients of its matrix operators on the NPU, of a TensorFlow program: `chip` if no mode is
+        set and the chip is not known (float16 on 910A, float32 on later ones)."""
+        return self._computed.gradients_on(self.soc)
+
+    @attribute
+    def operators(self) -> Lowered:
+        """The type to which its mode lowers operators other than matrix ones, of a TensorFlow program: `planned` if no
+        mode is set and nothing of the project is migrated yet, so that a mixed mode is what it will get."""
+        is_planned = self.precision == "default" and not self.npu and not self.project_npu
+        return "planned" if is_planned else self._computed.operators
+
+    def computes(self, precision: ProgramPrecision) -> None:
+        """Notes its precision."""
+        self.precision, self._computed = precision.kind, precision

@@ -17,6 +17,7 @@ _TORCH = frozenset(
 )
 """PyTorch, and libraries that work with nothing else."""
 _GRADIENTS = "tensorflow.gradients"
+_BUILT = frozenset(("minimize", "apply_gradients", "create_train_op", "optimize_loss"))
 
 
 def describe(
@@ -27,15 +28,18 @@ def describe(
     may_run: Callable[[list[Fact], bool], bool],
     surely_runs: Callable[[Fact], bool],
     adapted: bool = False,
+    entry: str = "",
 ) -> ProgramFact:
     """The fact of a program, without its name and place. `entry_word` is the role that its entry script's name
     indicates, `adapter` the adapter release to assume, `torch` that of PyTorch (empty: unknown); `may_run` returns
     whether the program can reach any of some facts, as far as its calls are resolved or (True) by their names alone;
     `surely_runs` whether it surely reaches a fact;
-    `adapted`: packages of the project apply an adaptor to it."""
+    `adapted`: packages of the project apply an adaptor to it; `entry` the path of its entry script, if it has one."""
     framework = _framework(index)
     by_name = entry_word == "train" or framework != "torch"  # a script that says that it trains may compute its calls
     trains = _trains(index, entry_word, lambda facts: may_run(facts, by_name))
+    if trains and framework == "tensorflow" and entry_word != "train" and entry:
+        trains = _runs_training(index, lambda facts: may_run(facts, False))
     fact = ProgramFact(
         framework=framework,
         npu=any(map(is_of_adapter, index.names("import"))),
@@ -47,7 +51,7 @@ def describe(
     if fact.framework == "torch":
         torch_state.describe(fact, index, torch, adapted, surely_runs)
     else:
-        tensorflow_state.describe(fact, index, adapter)
+        tensorflow_state.describe(fact, index, adapter, entry, surely_runs)
     return fact
 
 
@@ -72,6 +76,19 @@ def _mostly_torch(index: Index) -> bool:
     """Whether a program that imports both frameworks belongs to PyTorch and only borrows a callback or a logger."""
     names = [f.name for f in index.of_kind("call")]
     return sum(n.startswith("torch") for n in names) > sum(n.startswith(("tensorflow.", "keras.")) for n in names)
+
+
+def _runs_training(index: Index, may_run: Callable[[list[Fact]], bool]) -> bool:
+    """Whether a TensorFlow program may run the steps that it builds: a model function builds them for prediction as
+    well, and then nothing runs them."""
+    steps = [fact for fact in index.of_kind("train_step") if fact.get("in_test") != "yes"]
+    built = [fact for fact in steps if fact.name in _BUILT and fact.get("gradients") != "tape"]
+    runners = [*index.of_kind("session"), *index.of_kind("estimator")]
+    if len(built) == 0 or not runners:
+        return True
+    running = [fact for fact in steps if fact not in built]
+    sessions = [fact for fact in index.of_kind("session") if fact.get("purpose") in ("train", "unknown")]
+    return may_run([*running, *sessions])
 
 
 def _trains(index: Index, entry_word: str, may_run: Callable[[list[Fact]], bool]) -> bool:

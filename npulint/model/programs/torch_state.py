@@ -11,7 +11,8 @@ from npulint.facts.attributes import Flag
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 from npulint.model.code.index import Index
-from npulint.model.programs.program_fact import Migration, MigrationState, Precision, ProgramFact
+from npulint.model.programs.precision import Precision
+from npulint.model.programs.program_fact import Migration, MigrationState, ProgramFact
 from npulint.read.launcher_facts import LaunchFact
 
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")

@@ -10,8 +10,11 @@ from typing import Literal
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.code import Assignment, Ref, Return, Value, nested
 from npulint.model.code.module import Module
+from npulint.model.code.reached import CALLED_BY_FRAMEWORKS
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.model.values.script_role import is_test_file
+from npulint.model.values.walker import walker
 
 _STAGES = frozenset(
     "map flat_map filter interleave from_generator map_and_batch parallel_interleave apply reduce scan take_while "
@@ -41,13 +44,35 @@ class InputPipeline:
         self._inside: set[Scope] = set()
         self._captured: set[CallSite] | None = None
         queue = [function for module in module_scopes(context) for function in _passed_to_stages(module)]
+        self._take(queue)
+        if self._inside:
+            methods = _methods_by_name(context)
+            while queue := list(self._only_called_inside(context, methods)):
+                self._take(queue)
+
+    def _take(self, queue: list[Scope]) -> None:
+        """Functions that run in the pipeline, with those in them and those that they surely call."""
         while queue:
             function = queue.pop()
             if function not in self._inside:
                 self._inside.add(function)
-                targets = (call.target for call in function.calls)
-                called = (target.called_block for target in targets if target is not None)
-                queue += [*function.functions, *(block for block in called if block is not None)]
+                queue += function.functions
+                queue += [own for call in function.calls for own in _called(call) if own is not None]
+
+    def _only_called_inside(self, context: Context, methods: dict[str, list[Scope]]) -> Iterator[Scope]:
+        """Methods that functions of the pipeline call of objects whose class is not known, or of which a class may
+        override them, and nothing else calls by this name."""
+        names = {call.last for function in self._inside for call in function.calls if "." in call.written}
+        for name in names & methods.keys():
+            calls = [call for module in module_scopes(context) for call in module.calls_named(name)]
+            calls = [call for call in calls if not _is_of_library(call) and not is_test_file(call.scope.path)]
+            for method in methods[name]:
+                own = [call for call in calls if _fits(call, method)]
+                if method not in self._inside and own and all(map(self._is_inside, own)):
+                    yield method
+
+    def _is_inside(self, call: CallSite) -> bool:
+        return not self._inside.isdisjoint(call.scope.ancestors)
 
     def readers(self, scope: Scope) -> dict[str, list[Scope]]:
         """The names that pipeline functions read from enclosing scopes, or that stages take as arguments, with the
@@ -90,12 +115,59 @@ class InputPipeline:
         return "maybe" if named else "no"
 
 
+def _called(call: CallSite) -> Iterator[Scope | None]:
+    """The own functions that a call runs: a function, ``__init__`` of a class, ``__call__`` of an instance, a method of
+    an object that comes from elsewhere."""
+    target = call.target
+    if target is None and call.receiver is not None and call.name.startswith("?"):
+        for made in call.receiver.sites:
+            if made.target is not None and made.target.kind == "class":
+                yield made.target.definition(call.last)
+    elif target is not None and target.kind == "class" and call.name.endswith("()"):
+        yield target.definition("__call__")
+    elif target is not None:
+        yield target.called_block
+
+
+def _methods_by_name(context: Context) -> dict[str, list[Scope]]:
+    """The methods of the project's classes, but for those that Python and frameworks call by themselves."""
+    methods: dict[str, list[Scope]] = defaultdict(list)
+    for module in module_scopes(context):
+        for function in module.blocks_of("function"):
+            if function.is_method and function.last_name not in CALLED_BY_FRAMEWORKS:
+                methods[function.last_name].append(function)
+    return methods
+
+
+def _fits(call: CallSite, method: Scope) -> bool:
+    """Whether a call gives as many arguments as a method takes."""
+    record = method.record
+    given = len(call.args) + len(call.record.keywords)
+    most = 99 if any(param.startswith("*") for param in record.params) else len(record.params) - 1
+    return call.starred or len(record.params) - len(record.defaults) - 1 <= given <= most
+
+
+def _is_of_library(call: CallSite) -> bool:
+    """Whether a call is known to run no code of the project."""
+    return call.target is None and not call.name.startswith("?") and ":" not in call.name
+
+
 def _passed_to_stages(module: Scope) -> Iterator[Scope]:
     """The functions that are arguments of the stages in a module."""
     for call in module.calls_named(*_STAGES):
         if call.name.rpartition(".")[2] in _STAGES and is_stage(call.name):
             for value in call.arguments:
-                yield from value.functions
+                yield from _functions(value)
+
+
+@walker(depth=4, otherwise=list)
+def _functions(value: Expr) -> list[Scope]:
+    """The own functions that an argument may be, also where branches assign different ones to a name."""
+    found = value.functions
+    if found or not (value.written or value.alternatives):
+        return found
+    inner = value.alternatives or [assignment.value for assignment in value.assignments]
+    return [function for expr in inner for function in _functions(expr)]
 
 
 def _names_read(module: Module, functions: set[int]) -> dict[int, set[str]]:

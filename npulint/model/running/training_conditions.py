@@ -249,7 +249,9 @@ def _is_for_host(scope: Scope) -> bool:
 def _now_and_then(test: Expr) -> bool:
     """Whether a condition holds in some steps only: every n-th, the first ones, on one rank, when a loss is nan."""
     if test.written:
-        return _SOMETIMES.search(test.written) is not None or _is_answer(test)
+        kept = [assignment.value for assignment in test.assignments]  # first = step == 0
+        is_kept = len(kept) == 1 and not kept[0].written and _now_and_then(kept[0])
+        return is_kept or _SOMETIMES.search(test.written) is not None or _is_answer(test)
     call = test.call
     if call is not None:
         if call.last in _UNUSUAL or _asks_for_array(call) or _SOMETIMES.search(call.written):

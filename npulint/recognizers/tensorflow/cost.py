@@ -7,7 +7,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.model.running.code_facts import CallFact
 from npulint.model.values.cursors import CallSite, Expr
 from npulint.recognizers.registry import recognizes
-from npulint.recognizers.tensorflow.host import Placed, measures, placed
+from npulint.recognizers.tensorflow.host import Placed, feeds_model, measures, placed
 
 _PY_FUNCS = ("py_func", "numpy_function", "py_function", "contrib.framework.py_func")
 _NPU_DROPOUTS = ("dropout", "dropout_v3", "dropoutV3")
@@ -32,6 +32,11 @@ class PythonFunction(CallFact):
         """Where it stands: in the input pipeline, on the path between layers and loss, or at the edge (only inputs
         before it, or only what is shown or fetched behind it)."""
         return placed(self.call)
+
+    @attribute
+    def feeds_model(self) -> bool:
+        """Whether layers, losses or optimizers certainly use its result, outside the input pipeline."""
+        return feeds_model(self.call)
 
 
 @recognizes("tensorflow.nn.dropout", "tensorflow.compat.v2.nn.dropout")

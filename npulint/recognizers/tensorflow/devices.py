@@ -130,6 +130,7 @@ _DEVICE_CALLS = {
     "tensorflow.nn.rnn_cell.DeviceWrapper": ("device", 1),
     "tensorflow.contrib.rnn.DeviceWrapper": ("device", 1),
 }
+_ONE_DEVICE = "OneDeviceStrategy"
 _GPU = lazy_compile(r"gpu|cuda", re.IGNORECASE)
 Stack = Literal["horovod", "tf.distribute", "npu", "tpu"]
 _STACKS: tuple[tuple[Stack, re.Pattern[str]], ...] = (
@@ -185,10 +186,10 @@ class DeviceText(CallFact):
         return is_repeated(self.call)
 
 
-@recognizes(*_DEVICE_CALLS)
+@recognizes(matching=lambda name: name in _DEVICE_CALLS or name.endswith(f".{_ONE_DEVICE}"))
 def device_texts(call: CallSite) -> Iterator[DeviceText]:
     """Device strings, also partly computed ones."""
-    value = call.argument(*_DEVICE_CALLS[call.name])
+    value = call.argument(*_DEVICE_CALLS.get(call.name, ("device", 0)))
     if value is None:
         return
     values, parts = value.known, _texts(value)
@@ -233,6 +234,17 @@ class DistributionCall(CallFact):
         """Whether it wraps an optimizer that already scales the loss."""
         inner = wrapped(self.call)
         return inner is not None and is_wrapped_by(inner, LOSS_SCALE_OPTIMIZERS)
+
+    @attribute
+    def devices(self) -> Literal["one", "unknown"]:
+        """How many devices a strategy has: one that is named, or those that it finds."""
+        last = self.name.rpartition(".")[2]
+        if last == _ONE_DEVICE:
+            return "one"
+        devices, number = self.call.argument("devices", 0), self.call.argument("num_gpus", 1)
+        listed = [] if devices is None else devices.displays
+        named = bool(listed) and all(len(display.items) == 1 for display in listed)
+        return "one" if named or (number is not None and number.single == 1) else "unknown"
 
     @attribute
     def kept(self) -> bool:

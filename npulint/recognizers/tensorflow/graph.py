@@ -13,6 +13,7 @@ from npulint.facts.attributes import attribute
 from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, Value, names_in, nested, written_values
 from npulint.facts.kinds import fact_kind
 from npulint.model.code.module import Module
+from npulint.model.code.used_results import consumed
 from npulint.model.running.code_facts import CallFact
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, assignment_at
 from npulint.model.values.walker import walker
@@ -337,7 +338,16 @@ def keras_inputs(call: CallSite) -> list[DynamicShape]:
     word, position = ("shape", 0) if last == "Input" else ("input_shape", 0 if last == "InputLayer" else -1)
     shape = call.argument(word, position)
     unknown = max((sum(map(_is_none, expr.items)) for expr in ([] if shape is None else shape.displays)), default=0)
-    return [DynamicShape(call, "Input", True, str(unknown))] if unknown else []
+    return [DynamicShape(call, "Input", True, str(unknown))] if unknown and not _only_builds(call) else []
+
+
+def _only_builds(made: CallSite) -> bool:
+    """Whether an input is only given to a call of which nothing uses the result: it makes the weights of a model, and
+    data of another shape trains it."""
+    taking = [call for call in made.scope.all_calls if made.result.value in [expr.value for expr in call.arguments]]
+    if len(taking) != 1 or taking[0].index in consumed(made.module):
+        return False
+    return taking[0].target is None or taking[0].name.endswith("()")
 
 
 @recognizes(matching=lambda name: name.endswith(".padded_batch"))

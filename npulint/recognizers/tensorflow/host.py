@@ -41,7 +41,7 @@ class HostOperation(CallFact):
     @attribute
     def feeds_model(self) -> bool:
         """Whether layers, losses or optimizers certainly use its result, outside the input pipeline."""
-        return placed(self.call) != "input" and _placement(self.call.context).feeds_model(self.call)
+        return feeds_model(self.call)
 
 
 @recognizes(matching=lambda name: name in host_ops())
@@ -58,6 +58,12 @@ def placed(call: CallSite) -> Placed:
     if surroundings_of(call.scope).in_input == "yes":
         return "input"
     return _placement(call.context).place(call)
+
+
+@once
+def feeds_model(call: CallSite) -> bool:
+    """Whether layers, losses or optimizers certainly use the result of a call, outside the input pipeline."""
+    return placed(call) != "input" and _placement(call.context).feeds_model(call)
 
 
 @once

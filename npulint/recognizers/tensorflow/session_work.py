@@ -24,6 +24,8 @@ _UPDATING = frozenset("minimize apply_gradients create_train_op optimize_loss ga
 _TRAINING = _UPDATING | frozenset("fit fit_generator train_on_batch train train_and_evaluate gan_train".split())
 _GROUPING = frozenset(("tensorflow.group", "tensorflow.tuple", "tensorflow.identity"))
 _CHANGING = lazy_compile(r"(?:^|[._])(?:assign|scatter)(?:_\w+)?$|\.no_op$|\.get_collection(?:_ref)?$|\.apply$")
+_ASSIGNING = lazy_compile(r"(?:^|[._])(?:assign|scatter)(?:_\w+)?$")
+_GRADIENTS = ("gradients", "compute_gradients", "gradient")
 _BY_NAME = lazy_compile(r"get_(?:operation|tensor)_by_name$|as_graph_element$|import_graph_def$")
 _LOADING = frozenset("restore import_graph_def import_meta_graph load_model load_weights init_from_checkpoint".split())
 _WRITING = frozenset("write_graph convert_variables_to_constants export_meta_graph simple_save freeze_graph".split())
@@ -255,6 +257,8 @@ def _made_updating(maker: CallSite) -> Flag:
     name = maker.name
     if maker.last in _UPDATING:
         return "yes"
+    if _ASSIGNING.search(name) and not maker.scope.calls_named(*_GRADIENTS):
+        return "no"  # weights are set to something else than what gradients say
     if name in _GROUPING:
         return _any(("unknown" if _waits(maker) else "no", *map(_updating, maker.arguments[:8])))
     if name.startswith("?") or ":" in name or _CHANGING.search(name) or _waits(maker):

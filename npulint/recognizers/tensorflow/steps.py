@@ -9,6 +9,7 @@ from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
 from npulint.model.running.code_facts import CallFact
 from npulint.model.running.conditions import BRANCHES
+from npulint.model.running.reach import HowReached
 from npulint.model.values.choices import choices
 from npulint.model.values.context import once_per_file
 from npulint.model.values.cursors import CallSite, Expr, Scope
@@ -69,6 +70,9 @@ class LibraryTraining(CallFact):
     """Whether the optimizer scales the loss."""
     gradients: Literal["unknown"] = "unknown"
     """The origin of the gradients."""
+    reached: HowReached = "no"
+    """Whether a training program reaches it: surely, maybe (through calls that depend on something, or on an object of
+    unknown class) or not; set when the programs are known."""
 
 
 @fact_kind("train_step")
@@ -80,6 +84,9 @@ class MadeStep(CallFact):
     """The canonical name of the function."""
     gradients: Literal["compute_gradients"] = "compute_gradients"
     """The origin of the gradients."""
+    reached: HowReached = "no"
+    """Whether a training program reaches it: surely, maybe (through calls that depend on something, or on an object of
+    unknown class) or not; set when the programs are known."""
 
     @attribute
     def scaled(self) -> Flag:
@@ -93,6 +100,9 @@ class OptimizerStep(CallFact):
 
     on: str
     """The canonical name of the receiver."""
+    reached: HowReached = "no"
+    """Whether a training program reaches it: surely, maybe (through calls that depend on something, or on an object of
+    unknown class) or not; set when the programs are known."""
 
     @attribute
     def scaled(self) -> Flag:

@@ -12,6 +12,8 @@ from npulint.model.code.module import Module
 from npulint.model.values.cursors import CallSite, Expr
 from npulint.model.values.walker import walker
 
+_NUMBERS = ("int", "float", "len")  # of Python; they fail for tensors of a graph
+_EXTREMES = ("min", "max")  # of Python; a graph cannot compare a tensor with a number there
 K = Literal["constant", "tensor", "unknown"]
 # Constants if the shape is static.
 _FOLDED = ("tensorflow.data.", "tensorflow.shape", "tensorflow.size", "tensorflow.convert_to_tensor")
@@ -32,7 +34,16 @@ def k_kind(top_k: CallSite) -> K:
         return "constant"
     if _is_tensor(value):
         return "tensor"
-    return "constant" if value.known.values else "unknown"
+    return "constant" if value.known.values or _is_number(value) else "unknown"
+
+
+@walker(depth=6, otherwise=bool)
+def _is_number(value: Expr) -> bool:
+    """Whether an expression is a number of Python, not known which: ``int(x.shape[1])``, also the least of some."""
+    call = value.call
+    if call is None:
+        return bool(value.known.values)
+    return call.name in _NUMBERS or (call.name in _EXTREMES and any(map(_is_number, call.args)))
 
 
 @walker(depth=9, otherwise=bool, steps=200)
@@ -46,8 +57,10 @@ def _is_tensor(value: Expr) -> bool:
     if value.operator in _ARITHMETIC:
         return any(map(_is_tensor, value.alternatives or value.operands()))
     call = value.call
-    if call is not None and call.name in ("int", "float"):  # fails for tensors of a graph
+    if call is not None and call.name in _NUMBERS:
         return False
+    if call is not None and call.name in _EXTREMES:
+        return not any(map(_is_number, call.args)) and any(map(_is_tensor, call.args))
     return any(map(_is_tensor, value.sources))
 
 
