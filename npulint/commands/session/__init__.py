@@ -219,7 +219,8 @@ class Session:
             files=[broken.get((file.path, file.kind), file) for file in outcome.files],
             problems=project.problems,
         )
-        result = finalize(raw, RunContext(self._settings, self._catalogue, lines, ReportScope(project.context_only)))
+        context = RunContext(self._settings, self._catalogue, lines, ReportScope(project.context_only))
+        result = finalize(raw, context, FOR_EDITORS)
         reported = {
             file.path for file in project.files if file.kind != "data" and file.path not in project.context_only
         }

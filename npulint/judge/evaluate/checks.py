@@ -386,7 +386,7 @@ def _finding(
         path=fact.path,
         span=fact.span,
         message=fill(text.message, fact, counts),
-        wording=with_open_places(text.message, fact) if check.once else "",
+        wording=with_open_places(text.message, fact),
         about=fact.name,
         why=fill(text.why, fact, counts),
         fix=Fix(fill(text.fix, fact, counts), applicability(edits), changes=edits, because=because),
@@ -394,6 +394,7 @@ def _finding(
         program=program.entry or program.root,
         places=len(facts),
         subject=fact.name if program.fact.graph is not None else "",
+        project=program.root,
     )
     if not program.fact.run:
         return finding
