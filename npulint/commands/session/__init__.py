@@ -21,7 +21,7 @@ from npulint.facts.model import FileFacts, Problem
 from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.findings import Finding, ProgramSummary, SuppressedFinding
-from npulint.judge.postprocess.finalize import finalize
+from npulint.judge.postprocess.finalize import FOR_EDITORS, finalize
 from npulint.judge.postprocess.record import RawResults, ReportScope, RunContext
 from npulint.judge.settings import Settings
 from npulint.judge.source_lines import FileLines

@@ -63,6 +63,8 @@ def _clause(version: tuple[int, ...], clause: str) -> bool:
     }[match[1] or "=="]
 
 
+_LEFT_BY_THE_NPU = frozenset(("unsupported_op",))
+"""Topics of what costs time on the NPU only, because it has no kernel for it: whoever plans a port must know it."""
 _RELATED = 24  # facts of `related` listed; covered places are always listed
 
 
@@ -93,11 +95,15 @@ def evaluate(
     findings: list[Finding] = []
     demoted: list[Demoted] = []
     reported: list[ReportedCheck] = []
+    unported = _is_to_be_ported(program)
     for compiled in ready.concerned(candidates):
         own = compiled.check
         check = for_chips(own, chips, lang) if applies(own.applies, program, target, chips) else None
         if check is None:
             continue
+        on_chips = check
+        if unported and check.category == "performance" and check.topic not in _LEFT_BY_THE_NPU:
+            check = check.as_note()
         facts = compiled.find(candidates)
         if program.entry and check.once != "program":  # the fixes of these change other scripts too
             facts = [fact for fact in facts if fact.path == program.entry or not program.is_of_other_script(fact)]
@@ -112,13 +118,18 @@ def evaluate(
             findings += [finding for finding, _ in finder.findings(loud, part)] if part else []
         alike = ours if role is None else ours + others.get(role, [])  # a benchmark is ready or not by itself
         if alike:
-            reported.append(ReportedCheck(check, alike, own if check is not own else None))
+            reported.append(ReportedCheck(on_chips, alike, own if on_chips is not own else None))
         for other, apart in others.items():
             if other not in check.except_in and not (other == "unused" and check.category == "performance"):
                 demoted += [Demoted(check, other, *finding) for finding in finder.findings(check.in_role(other), apart)]
     listed = ready.items if _listed(program, roles) else []
     items = [item for item in listed if applies(item.item.applies, program, target, chips)]
     return ProgramVerdict(findings, demoted, checklist(items, program, candidates, reported, lang))
+
+
+def _is_to_be_ported(program: Program) -> bool:
+    """Whether the program does not come to the NPU yet: advice how to be fast there is for the time after its port."""
+    return not _family(program) and program.fact.state == "not_started"
 
 
 def _family(program: Program) -> str:

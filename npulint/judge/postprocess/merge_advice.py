@@ -1,7 +1,7 @@
 """Merges advice that one change of habit answers: findings of one check all over a project with the same fix.
 
-What decides whether the training runs, or what it computes, is told of each program: somebody has to act in each. A note,
-or advice about speed or tidiness, is one decision for the whole project, however many places show it.
+What decides whether the training runs, or what it computes, is told of each program: somebody has to act in each. A
+note, or advice about speed or tidiness, is one decision for the whole project, however many places show it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _OF_ONE_THING = frozenset((COMPARE, GRAPH, RUN, MACHINE))  # families whose find
 def merge_advice(findings: Sequence[Finding], catalogue: Catalogue, entries: Sequence[str] = ()) -> list[Finding]:
     """The findings with advice merged that one check gives all over a project, if its fix reads the same: the first
     stays, preferably one of the first of `entries`, with the places, fixes and programs of all."""
-    codes = catalogue.once("advice", lambda: frozenset(c.code for c in catalogue.checks if c.family not in _OF_ONE_THING))
+    codes = catalogue.once(
+        "advice", lambda: frozenset(c.code for c in catalogue.checks if c.family not in _OF_ONE_THING)
+    )
     order = {entry: number for number, entry in enumerate(entries)}
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
@@ -87,4 +89,3 @@ def _fix(group: Sequence[Finding]) -> Fix:
                 kept[key] = change
     changes_of_all = tuple(kept.values())
     return Fix(text, applicability(changes_of_all), changes=changes_of_all, because="" if kept else because)
-
