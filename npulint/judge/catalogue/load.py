@@ -21,7 +21,7 @@ from npulint.judge.catalogue.sources import PRECOMPILED, CheckFile, builtin_dire
 
 # The compiled catalogue: one file that start-up reads instead of the YAML files.
 
-_MAGIC = b"npulint-catalogue-7"
+_MAGIC = b"npulint-catalogue-8"
 _HEADER = 200  # bytes at most
 _DIGITS = 12  # of a length, which no file has
 _Prose = tuple[list[tuple[tuple[Example, ...], tuple[Reference, ...]]], list[tuple[ItemExample, ...]]]

@@ -162,7 +162,7 @@ _REQUIRED = (
 )  # fmt: skip
 _OPTIONAL = (
     "applies", "severe_on", "severe_in", "except_in", "basis", "opt_in", "needs", "unless", "related", "once", "joins",
-    "fix", "safe",
+    "fix", "safe", "severe_if",
 )  # fmt: skip
 
 
@@ -223,6 +223,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         needs=queries.condition(keys["needs"], "needs") if "needs" in keys else None,
         unless=queries.condition(keys["unless"], "unless") if "unless" in keys else None,
         related=queries.find(keys["related"], "related") if "related" in keys else None,
+        severe_if=queries.condition(keys["severe_if"], "severe_if") if "severe_if" in keys else None,
         severe_on=fields.words(keys["severe_on"], "severe_on") if "severe_on" in keys else (),
         severe_in=fields.words(keys["severe_in"], "severe_in", ROLES) if "severe_in" in keys else (),
         except_in=fields.words(keys["except_in"], "except_in", ROLES) if "except_in" in keys else (),

@@ -95,15 +95,12 @@ def evaluate(
     findings: list[Finding] = []
     demoted: list[Demoted] = []
     reported: list[ReportedCheck] = []
-    unported = _is_to_be_ported(program)
     for compiled in ready.concerned(candidates):
-        own = compiled.check
-        check = for_chips(own, chips, lang) if applies(own.applies, program, target, chips) else None
-        if check is None:
+        own = compiled.check if compiled.has_ground(candidates) else compiled.check.as_note()
+        once_ported = for_chips(own, chips, lang) if applies(own.applies, program, target, chips) else None
+        if once_ported is None:
             continue
-        on_chips = check
-        if unported and check.category == "performance" and check.topic not in _LEFT_BY_THE_NPU:
-            check = check.as_note()
+        check = _today(once_ported, program)
         facts = compiled.find(candidates)
         if program.entry and check.once != "program":  # the fixes of these change other scripts too
             facts = [fact for fact in facts if fact.path == program.entry or not program.is_of_other_script(fact)]
@@ -118,7 +115,7 @@ def evaluate(
             findings += [finding for finding, _ in finder.findings(loud, part)] if part else []
         alike = ours if role is None else ours + others.get(role, [])  # a benchmark is ready or not by itself
         if alike:
-            reported.append(ReportedCheck(on_chips, alike, own if on_chips is not own else None))
+            reported.append(ReportedCheck(once_ported, alike, own if once_ported is not own else None))
         for other, apart in others.items():
             if other not in check.except_in and not (other == "unused" and check.category == "performance"):
                 demoted += [Demoted(check, other, *finding) for finding in finder.findings(check.in_role(other), apart)]
@@ -127,9 +124,11 @@ def evaluate(
     return ProgramVerdict(findings, demoted, checklist(items, program, candidates, reported, lang))
 
 
-def _is_to_be_ported(program: Program) -> bool:
-    """Whether the program does not come to the NPU yet: advice how to be fast there is for the time after its port."""
-    return not _family(program) and program.fact.state == "not_started"
+def _today(check: Check, program: Program) -> Check:
+    """The check as it is told of the program before it comes to the NPU: how to be fast there is a note until then."""
+    if _family(program) or program.fact.state != "not_started":
+        return check
+    return check.as_note() if check.category == "performance" and check.topic not in _LEFT_BY_THE_NPU else check
 
 
 def _family(program: Program) -> str:
@@ -185,13 +184,18 @@ class _CompiledCheck:
         self.needs = None if check.needs is None else CompiledQuery(check.needs)
         self.unless = None if check.unless is None else CompiledQuery(check.unless)
         self.related = None if check.related is None else CompiledQuery(check.related)
+        self.ground = None if check.severe_if is None else CompiledQuery(check.severe_if)
         kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
         only = () if check.safe is None else check.safe.only
         self.fixes = [CompiledFix(rule, kinds, only) for rule in check.fixes]
 
     def queries(self) -> list[CompiledQuery]:
-        own = [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]
+        own = [q for q in (self.subject, self.needs, self.unless, self.related, self.ground) if q is not None]
         return own + [query for fix in self.fixes for query in fix.queries()]
+
+    def has_ground(self, candidates: Candidates) -> bool:
+        """Whether something shows that what the check reports is not on purpose, where it asks for that."""
+        return self.ground is None or self.ground.true_of(candidates) is True
 
     def find(self, candidates: Candidates) -> list[Fact]:
         """The facts that the check reports; empty unless `needs` certainly holds and `unless` certainly does not."""
