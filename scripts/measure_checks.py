@@ -1,12 +1,13 @@
 """Measures precision and usefulness of each check on labelled projects, and gives it the status that it has earned.
 
-    python -m scripts.measure_checks LABELS FOLDER [LABELS FOLDER ...] [--keep DIR] [--write]
+    python -m scripts.measure_checks LABELS FOLDER [LABELS FOLDER ...] [--keep DIR] [--write | --add]
 
 LABELS is a CSV table of places in projects of which a person has said whether a finding is useful there, right but
 useless (nobody changes a line or a plan because of it), or false; FOLDER holds
 the projects, one folder each. Two layouts of tables are understood (`scripts.labels`). Each project is checked once;
 --keep stores the answers in DIR and reads them from there the next time. Printed is one line per check that spoke at a
-labelled place. With --write, data-src/precision.csv is replaced, and so is the status of each check file:
+labelled place. With --write, data-src/precision.csv is replaced, and so is the status of each check file; with --add,
+the figures are added to those of the file, for projects that it does not know yet:
 
 stable    at least 5 useful findings in at least 3 projects, 90 % of all that were judged, or `basis: tables`: the
           check repeats what a table of the adapter says, so that only a wrong table makes it wrong
@@ -97,6 +98,17 @@ def counted(judged: Iterable[tuple[str, tuple[str, Answer]]]) -> dict[str, Preci
     }
 
 
+def with_table(found: Mapping[str, Precision], table: Path) -> dict[str, Precision]:
+    """The figures of other projects added to those of the table."""
+    with table.open(newline="", encoding="utf-8") as stream:
+        known = {row["code"]: Precision(*(int(row[name]) for name in COLUMNS[1:])) for row in csv.DictReader(stream)}
+    both = {code: (found.get(code, Precision()), known.get(code, Precision())) for code in sorted({*found, *known})}
+    return {
+        code: Precision(*(sum(getattr(one, name) for one in pair) for name in COLUMNS[1:]))
+        for code, pair in both.items()
+    }
+
+
 def write(found: dict[str, Precision]) -> None:
     """Replace the table, and the statuses of the check files."""
     with TABLE.open("w", newline="", encoding="utf-8") as stream:
@@ -150,6 +162,7 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("tables", nargs="+", type=Path, metavar="LABELS FOLDER")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--add", action="store_true")
     options = parser.parse_args(words)
     if len(options.tables) % 2:
         parser.error("every table of labels needs the folder with its projects")
@@ -158,8 +171,8 @@ def main(words: Sequence[str]) -> None:
         print(_line(code, one))
     total = Precision(*(sum(getattr(one, name) for one in found.values()) for name in COLUMNS[1:4]))
     print(_line("all", total))
-    if options.write:
-        write(found)
+    if options.write or options.add:
+        write(with_table(found, TABLE) if options.add else found)
 
 
 if __name__ == "__main__":

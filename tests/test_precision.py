@@ -142,6 +142,17 @@ def test_a_project_is_measured(tmp_path: Path) -> None:
     assert measure_checks.measure([(table, project.parent)], tmp_path / "kept") == found
 
 
+def test_figures_of_other_projects_are_added(tmp_path: Path) -> None:
+    table = tmp_path / "precision.csv"
+    table.write_text("code,useful,useless,false,projects\nNPU1101,3,1,0,2\nNPU1102,1,0,0,1\n", encoding="utf-8")
+    found = {"NPU1101": Precision(2, 0, 1, 1), "NPU1103": Precision(0, 1, 0, 0)}
+    assert measure_checks.with_table(found, table) == {
+        "NPU1101": Precision(5, 1, 1, 3),
+        "NPU1102": Precision(1, 0, 0, 1),
+        "NPU1103": Precision(0, 1, 0, 0),
+    }
+
+
 EARNED = {"NPU1101": Precision(5, 0, 0, 3)}
 ROWS = "a-row:\n  code: NPU1101\n  topic: other\n\nb-row:\n  code: NPU1102\n"
 

@@ -150,9 +150,9 @@ class Check(msgspec.Struct, frozen=True):
     its severity; elsewhere it is a note (empty: it is as severe everywhere). It does not report in files of the roles
     `except_in`; in those of the roles `severe_in` it keeps its severity, in others it is a note. `severe_if` is the
     ground for its severity: where it does not certainly hold, what is reported may be on purpose and is a note.
-    `basis` is ``tables`` if it repeats what a table of the adapter says. `opt_in`: it runs only where settings select it by topic, code or
-    name; it is also for code that nothing in the project uses, and takes files of the roles `severe_in` for any
-    other."""
+    `basis` is ``tables`` if it repeats what a table of the adapter says. `opt_in`: it runs only where settings select
+    it by topic, code or name; it is also for code that nothing in the project uses, and takes files of the roles
+    `severe_in` for any other."""
 
     code: str
     name: str
