@@ -223,8 +223,9 @@ def npu_signatures() -> dict[str, str]:
 
 
 def precision() -> dict[str, Any]:
-    """Per check the numbers of true and false findings, and of projects with true ones."""
-    return {row["code"]: [int(row[k]) for k in ("true", "false", "projects")] for row in rows("precision.csv")}
+    """Per check the numbers of useful, useless and false findings, and of projects with useful ones."""
+    columns = ("useful", "useless", "false", "projects")
+    return {row["code"]: [int(row[k]) for k in columns] for row in rows("precision.csv")}
 
 
 def npu_server() -> dict[str, Any]:

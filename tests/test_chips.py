@@ -97,7 +97,13 @@ def _check(
         pytest.param(_check("warning", ("910A",)), {}, "note", "On 910A: It is slow.", id="unknown"),
         pytest.param(_check("warning", ("910A",)), {"soc": "910A"}, "warning", "It is slow.", id="declared"),
         pytest.param(_check("error", ("910B", "910C")), {}, "error", "It is slow.", id="the chips of today"),
-        pytest.param(_check("warning", (), ("910A",)), {}, "note", "It is slow.", id="severe on a possible chip"),
+        pytest.param(_check("warning", (), ("910A",)), {}, "note", "It is slow.", id="severe on an old chip, unknown"),
+        pytest.param(
+            _check("warning", (), ("910A",)), {"soc": "A1"}, "warning", "It is slow.", id="severe on the chip"
+        ),
+        pytest.param(
+            _check("warning", (), ("910B", "910C")), {}, "warning", "It is slow.", id="severe on the chips of today"
+        ),
         pytest.param(_check("warning", (), ("910A",)), {"soc": "A2"}, "note", "It is slow.", id="severe elsewhere"),
     ],
 )

@@ -144,10 +144,10 @@ def test_tests_get_no_readiness_checklist(project: Project, path: str, listed: b
 def test_launchers_in_the_test_folder_of_a_model_start_its_training(project: Project) -> None:
     files = {
         "train.py": "import torch_npu\n" + _TRAIN.replace("cuda", "npu"),
-        "test/train_full_1p.sh": "export TASK_QUEUE_ENABLE=0\nexport ASCEND_DEVICE_ID=0\npython3 train.py\n",
-        "tests/st/run.sh": "export TASK_QUEUE_ENABLE=0\nexport ASCEND_DEVICE_ID=0\npython3 train.py\n",
+        "test/train_full_1p.sh": "export ASCEND_LAUNCH_BLOCKING=1\nexport ASCEND_DEVICE_ID=0\npython3 train.py\n",
+        "tests/st/run.sh": "export ASCEND_LAUNCH_BLOCKING=1\nexport ASCEND_DEVICE_ID=0\npython3 train.py\n",
     }
-    assert _severities(project, files, "NPU3320") == {"test/train_full_1p.sh": "warning", "tests/st/run.sh": "note"}
+    assert _severities(project, files, "NPU3321") == {"test/train_full_1p.sh": "warning", "tests/st/run.sh": "note"}
 
 
 def test_a_project_in_a_larger_tree_is_judged_by_its_folder(project: Project) -> None:

@@ -42,7 +42,7 @@ COMPOSE = """\
           # not a comment
           python train.py
     """
-LAUNCHER = "#!/bin/bash\nexport TASK_QUEUE_ENABLE=0\npython train.py \\\n  --epochs 3\n"
+LAUNCHER = "#!/bin/bash\nexport ASCEND_LAUNCH_BLOCKING=1\npython train.py \\\n  --epochs 3\n"
 ALL = ("--min-severity", "note")
 
 
@@ -62,7 +62,7 @@ def test_comments_suppress_what_is_shown_and_nothing_else(ported: Project) -> No
     train = (ported.folder / "train.py").read_text()
     assert "        batch.cuda()  # npulint: ignore[cuda-in-training-step] TODO: say why\n" in train
     launcher = (ported.folder / "run.sh").read_text()
-    assert "TASK_QUEUE_ENABLE=0  # npulint: ignore[task-queue-off] TODO: say why\n" in launcher
+    assert "ASCEND_LAUNCH_BLOCKING=1  # npulint: ignore[launch-blocking-left-on] TODO: say why\n" in launcher
     compose = (ported.folder / "docker-compose.yml").read_text()
     assert "runtime: nvidia  # npulint: ignore[gpus-for-npu-container] TODO: say why\n" in compose
 

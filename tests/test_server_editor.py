@@ -52,7 +52,7 @@ MODEL = dedent(
         return torch.nn.Linear(4, 4).npu()
     """
 )
-RUN = "#!/bin/bash\nexport TASK_QUEUE_ENABLE=0\npython train.py\n"
+RUN = "#!/bin/bash\nexport ASCEND_LAUNCH_BLOCKING=1\npython train.py\n"
 LINE = 9
 START, END = 17, 68  # in UTF-16: an emoji before, another one inside
 NCCL = f"{LINE}:{START}-{LINE}:{END} nccl-backend"
@@ -216,7 +216,7 @@ def test_errors_of_the_project_are_shown_in_files_that_are_not_open(folder: Path
     go(story())
 
 
-@pytest.mark.parametrize(("scope", "wanted"), [("open", []), ("workspace", ["1:7-1:26 task-queue-off"])])
+@pytest.mark.parametrize(("scope", "wanted"), [("open", []), ("workspace", ["1:7-1:32 launch-blocking-left-on"])])
 def test_the_scope_is_a_setting(folder: Path, scope: str, wanted: list[str]) -> None:
     async def story() -> None:
         options = {"scope": scope, "minSeverity": "warning"}
@@ -372,9 +372,12 @@ def test_the_editor_shows_what_the_command_line_reports(name: str, cache_folder:
         capture_output=True, check=False, cwd=ROOT, env={**os.environ, "NPULINT_CACHE_DIR": str(cache_folder)},
     )  # fmt: skip
     reported: dict[str, list[str]] = {}
+    further: dict[str, set[tuple[str, str]]] = {}  # places of advice that the editor shows at each of its lines
     for one in json.loads(done.stdout)["findings"]:
         place = f"{one['line'] - 1}:{one['column'] - 1}-{one['end_line'] - 1}:{one['end_column'] - 1}"
         reported.setdefault(one["path"], []).append(f"{place} {one['name']}")
+        for other in one["related"]:
+            further.setdefault(other["path"], set()).add((str(other["line"] - 1), one["name"]))
     assert reported
 
     async def story() -> None:
@@ -382,7 +385,10 @@ def test_the_editor_shows_what_the_command_line_reports(name: str, cache_folder:
             for path in reported:
                 editor.open(ROOT / path)
             for path, wanted in reported.items():
-                assert [short(one) for one in await editor.at(ROOT / path, 1)] == wanted
+                shown = [short(one) for one in await editor.at(ROOT / path, 1)]
+                more = [one for one in shown if one not in wanted]
+                assert [one for one in shown if one not in more] == wanted
+                assert {(one.partition(":")[0], one.rpartition(" ")[2]) for one in more} <= further.get(path, set())
 
     go(story())
 

@@ -23,6 +23,7 @@ from npulint.judge.baseline import save_baseline
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.findings import Finding
 from npulint.judge.postprocess.baseline import EntryBuilder
+from npulint.judge.postprocess.finalize import FOR_EDITORS
 from npulint.judge.postprocess.record import RawResults
 from npulint.judge.settings import Settings
 from npulint.judge.source_lines import FileLines
@@ -61,7 +62,7 @@ def settings(**changes: object) -> Settings:
 def fresh(*paths: str, **changes: object) -> dict[str, list[Finding]]:
     """What a run says, by path."""
     found: dict[str, list[Finding]] = {}
-    for one in run(settings(paths=paths or (".",), **changes)).findings:
+    for one in run(settings(paths=paths or (".",), **changes), order=FOR_EDITORS).findings:
         found.setdefault(one.path, []).append(one)
     return found
 

@@ -18,6 +18,7 @@ from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.discover.projects import group
 from npulint.judge.findings import Finding
+from npulint.judge.postprocess.finalize import FOR_EDITORS
 from npulint.judge.settings import Settings
 from npulint.read.files import load, read
 from tests.project_support import ROOT
@@ -183,7 +184,9 @@ class Editing(RuleBasedStateMachine):
             os.chdir(folder)
             try:
                 found: dict[str, list[Finding]] = {}
-                for one in run(msgspec.structs.replace(self.settings, cache=False, paths=(named or ".",))).findings:
+                for one in run(
+                    msgspec.structs.replace(self.settings, cache=False, paths=(named or ".",)), order=FOR_EDITORS
+                ).findings:
                     found.setdefault(one.path, []).append(one)
                 groups = group([one for one in discover(["."]).files if one.kind not in ("graph", "artifact")])
             finally:

@@ -12,6 +12,7 @@ from npulint.commands.settings.config import load
 from npulint.core.errors import NpulintError
 from npulint.discover.paths import local, shown
 from npulint.judge.findings import Finding
+from npulint.judge.postprocess.finalize import FOR_EDITORS
 from npulint.judge.settings import RANK, Settings
 from npulint.report.terminal import escape_control_chars
 
@@ -57,7 +58,7 @@ def message_of(finding: Finding) -> str:
 
 def _found(settings: Settings) -> LinterFindings:
     by_path: dict[str, list[Finding]] = {}
-    for finding in sorted(run(settings).findings, key=lambda finding: finding.span):
+    for finding in sorted(run(settings, order=FOR_EDITORS).findings, key=lambda finding: finding.span):
         by_path.setdefault(os.path.realpath(finding.path), []).append(finding)
     return LinterFindings(by_path, lowest=settings.shown_from("text"))
 

@@ -92,8 +92,8 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
     that it covers; the others are related locations. A graph finding has a `subject`, the name of the fact (an
     operator), and the graph file as `program`. `cost` is the share of the run's time that it took, in percent (0:
     not measured). Of a grouped finding, `about` is the name of what is at its own place, `wording` the message with
-    its counts left open, and `programs` are the entry scripts of further programs that have the same places.
-    `weightiest` is the place of a grouped finding that matters most, if that is not its own: people see it first."""
+    its counts left open, and `programs` are the entry scripts of further programs that have the same places, or need
+    the same advice. `project` is the folder of the project that it is about."""
 
     code: str
     name: str
@@ -117,7 +117,7 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
     about: str = ""
     wording: str = ""
     programs: tuple[str, ...] = ()
-    weightiest: tuple[str, Span] | None = None
+    project: str = ""
 
 
 class SuppressedFinding(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ import msgspec
 from npulint.core.lazy_regex import lazy_compile
 from npulint.core.texts import count, say
 from npulint.facts.model import Span
-from npulint.judge.evaluate.places import at_weightiest, covered, further
+from npulint.judge.evaluate.places import covered, further
 from npulint.judge.findings import Finding, ProgramSummary, Related, RunResult
 from npulint.judge.settings import RANK
 from npulint.report.frames import Frames
@@ -128,11 +128,10 @@ class _Writer:
         self._said: set[tuple[str, str]] = set()
 
     def groups(self, findings: Sequence[Finding], programs: Sequence[ProgramSummary]) -> list[list[str]]:
-        """The findings, each at the place that matters most, one block for each check that has many; one for each
+        """The findings, one block for each check that has many; one for each
         finding in verbose reports, those of a change or comparison, and where edits are shown."""
         if self._is_ungrouped():
             return [self.finding(finding) for finding in findings]
-        findings = list(map(at_weightiest, findings))
         if self._is_short(findings):
             return [self._short(group) for group in grouped(findings, programs)]
         blocks: list[list[str]] = []
@@ -288,7 +287,7 @@ class _Writer:
         """What to do, and where."""
         todo = []
         for step in first_steps(findings, limit, result.programs):
-            first = at_weightiest(step.first)
+            first = step.first
             place = f"{escape_control_chars(first.path)}:{first.span.line}"
             todo.append((step.message, count(self._lang, "first.step", step.places, name=first.name, place=place)))
         return todo

@@ -184,14 +184,22 @@ def _excluded(lang: str) -> str:
 
 
 def _precision(lang: str) -> str:
-    """The judged checks by code, with their findings that were right and false."""
-    names = ("column.check", "filter.severity", "column.status", "column.right", "column.false", "column.projects")
+    """The judged checks by code, with their findings that were useful, right but useless, and false."""
+    names = (
+        "column.check",
+        "filter.severity",
+        "column.status",
+        "column.useful",
+        "column.useless",
+        "column.false",
+        "column.projects",
+    )
     rows = []
     for check in sorted(load_catalogue(()).checks, key=lambda check: check.code):
         one = precision(check.code)
-        if one.true + one.false:
+        if one.number:
             link = f"[`{check.name}`](../{path_of(check.name)}) {check.code}"
-            figures = (str(number) for number in (one.true, one.false, one.projects))
+            figures = (str(number) for number in (one.useful, one.useless, one.false, one.projects))
             rows.append([link, word(check.severity, lang), word(check.status, lang), *figures])
     return table([say(lang, name) for name in names], rows)
 

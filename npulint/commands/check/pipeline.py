@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import msgspec
 
@@ -18,7 +19,8 @@ from npulint.facts.model import Fact, Problem
 from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.findings import RunResult
-from npulint.judge.postprocess.finalize import finalize
+from npulint.judge.postprocess.finalize import PASSES, finalize
+from npulint.judge.postprocess.passes import Pass
 from npulint.judge.postprocess.record import FindingKey, RawResults, ReportScope, RunContext, merged
 from npulint.judge.settings import Settings
 from npulint.judge.source_lines import FileLines, LineProvider
@@ -35,11 +37,12 @@ class CheckedProjects(msgspec.Struct, frozen=True):
     outcomes: list[RawResults]
 
 
-def run(settings: Settings, progress: Progress | None = None) -> RunResult:
-    """Check the paths of `settings`. Raises `CatalogueError` for a broken check file."""
+def run(settings: Settings, progress: Progress | None = None, order: Sequence[Pass] = PASSES) -> RunResult:
+    """Check the paths of `settings`, with the passes `order` after it. Raises `CatalogueError` for a broken check
+    file."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
-    return build_result(check_paths(settings, catalogue, progress), settings, catalogue, begun)
+    return build_result(check_paths(settings, catalogue, progress), settings, catalogue, begun, order=order)
 
 
 def check_paths(settings: Settings, catalogue: Catalogue, progress: Progress | None = None) -> CheckedProjects:
@@ -59,7 +62,12 @@ def number_of_files(discovery: Discovery) -> int:
 
 
 def build_result(
-    judged: CheckedProjects, settings: Settings, catalogue: Catalogue, begun: float, lines: LineProvider | None = None
+    judged: CheckedProjects,
+    settings: Settings,
+    catalogue: Catalogue,
+    begun: float,
+    lines: LineProvider | None = None,
+    order: Sequence[Pass] = PASSES,
 ) -> RunResult:
     """The postprocessed result of all projects. `begun` is the start of the run on the performance counter."""
     scope = ReportScope(judged.context_only, _caused(judged, catalogue, settings))
@@ -67,7 +75,7 @@ def build_result(
     context = RunContext(settings, catalogue, lines, scope, started=begun)
     raw = merged(judged.outcomes, judged.discovery.problems)
     del judged  # of thousands of projects, the files take as much memory as the findings
-    return finalize(raw, context)
+    return finalize(raw, context, order)
 
 
 def _caused(judged: CheckedProjects, catalogue: Catalogue, settings: Settings) -> frozenset[FindingKey]:

@@ -21,7 +21,7 @@ from npulint.facts.model import FileFacts, Problem
 from npulint.judge.catalogue.check import Catalogue
 from npulint.judge.catalogue.load import load_catalogue
 from npulint.judge.findings import Finding, ProgramSummary, SuppressedFinding
-from npulint.judge.postprocess.finalize import finalize
+from npulint.judge.postprocess.finalize import FOR_EDITORS, finalize
 from npulint.judge.postprocess.record import RawResults, ReportScope, RunContext
 from npulint.judge.settings import Settings
 from npulint.judge.source_lines import FileLines
@@ -219,7 +219,8 @@ class Session:
             files=[broken.get((file.path, file.kind), file) for file in outcome.files],
             problems=project.problems,
         )
-        result = finalize(raw, RunContext(self._settings, self._catalogue, lines, ReportScope(project.context_only)))
+        context = RunContext(self._settings, self._catalogue, lines, ReportScope(project.context_only))
+        result = finalize(raw, context, FOR_EDITORS)
         reported = {
             file.path for file in project.files if file.kind != "data" and file.path not in project.context_only
         }

@@ -23,9 +23,9 @@ class CheckPage:
     """The documentation page of one check in ``en`` or ``zh``. Subclasses override how parts look outside of a
     terminal; which parts there are, and their order, is fixed."""
 
-    def __init__(self, check: Check, lang: str, judged: tuple[int, int] = (0, 0)) -> None:
-        """`judged`: how many findings of the check on real projects were right, and how many were judged. Raises
-        `KeyError` for an unknown language."""
+    def __init__(self, check: Check, lang: str, judged: tuple[int, int, int] = (0, 0, 0)) -> None:
+        """`judged`: how many findings of the check on real projects were useful, how many were right, and how many were
+        judged. Raises `KeyError` for an unknown language."""
         self.check, self.lang, self.judged = check, lang, judged
         self.text = check.text[lang]
 
@@ -108,8 +108,8 @@ class CheckPage:
         judged right; empty if none were judged."""
         if self.check.basis:
             return self.label(f"basis.{self.check.basis}")
-        right, judged = self.judged
-        return count(self.lang, "page.judged", judged, true=right) if judged else ""
+        useful, right, judged = self.judged
+        return count(self.lang, "page.judged", judged, true=right, useful=useful) if judged else ""
 
     def applies(self) -> str:
         """The programs that the check applies to."""
@@ -203,7 +203,7 @@ def general(text: str) -> str:
     return substitute(text, lambda capture: f"… {capture.form}" if capture.form in PLURALS else "…")
 
 
-def render_page(check: Check, lang: str, judged: tuple[int, int] = (0, 0)) -> str:
+def render_page(check: Check, lang: str, judged: tuple[int, int, int] = (0, 0, 0)) -> str:
     """The page of one check in ``en`` or ``zh``; raises `KeyError` for another language."""
     return CheckPage(check, lang, judged).render()
 

@@ -64,6 +64,8 @@ def _clause(version: tuple[int, ...], clause: str) -> bool:
     }[match[1] or "=="]
 
 
+_LEFT_BY_THE_NPU = frozenset(("unsupported_op",))
+"""Topics of what costs time on the NPU only, because it has no kernel for it: whoever plans a port must know it."""
 _RELATED = 24  # facts of `related` listed; covered places are always listed
 
 
@@ -95,10 +97,11 @@ def evaluate(
     demoted: list[Demoted] = []
     reported: list[ReportedCheck] = []
     for compiled in ready.concerned(candidates):
-        own = compiled.check
-        check = for_chips(own, chips, lang) if applies(own.applies, program, target, chips) else None
-        if check is None:
+        own = compiled.check if compiled.has_ground(candidates) else compiled.check.as_note()
+        once_ported = for_chips(own, chips, lang) if applies(own.applies, program, target, chips) else None
+        if once_ported is None:
             continue
+        check = _today(once_ported, program)
         facts = compiled.find(candidates)
         if program.entry and check.once != "program":  # the fixes of these change other scripts too
             facts = [fact for fact in facts if fact.path == program.entry or not program.is_of_other_script(fact)]
@@ -113,14 +116,21 @@ def evaluate(
             for sure, reached in _by_reach(loud, part, program):
                 findings += [finding for finding, _ in finder.findings(sure, reached)] if reached else []
         alike = ours if role is None else ours + others.get(role, [])  # a benchmark is ready or not by itself
-        for loud, part in compiled.by_severity(check, alike, candidates):
-            reported.append(ReportedCheck(loud, part, own if check is not own else None))
+        for loud, part in compiled.by_severity(once_ported, alike, candidates):
+            reported.append(ReportedCheck(loud, part, own if once_ported is not own else None))
         for other, apart in others.items():
             if other not in check.except_in and not (other == "unused" and check.category == "performance"):
                 demoted += [Demoted(check, other, *finding) for finding in finder.findings(check.in_role(other), apart)]
     listed = ready.items if _listed(program, roles) else []
     items = [item for item in listed if applies(item.item.applies, program, target, chips)]
     return ProgramVerdict(findings, demoted, checklist(items, program, candidates, reported, lang))
+
+
+def _today(check: Check, program: Program) -> Check:
+    """The check as it is told of the program before it comes to the NPU: how to be fast there is a note until then."""
+    if _family(program) or program.fact.state != "not_started":
+        return check
+    return check.as_note() if check.category == "performance" and check.topic not in _LEFT_BY_THE_NPU else check
 
 
 def _family(program: Program) -> str:
@@ -183,13 +193,19 @@ class _CompiledCheck:
         self.unless = None if check.unless is None else CompiledQuery(check.unless)
         self.related = None if check.related is None else CompiledQuery(check.related)
         self.minor = None if check.minor is None else CompiledQuery(check.minor)
+        self.ground = None if check.severe_if is None else CompiledQuery(check.severe_if)
         kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
         only = () if check.safe is None else check.safe.only
         self.fixes = [CompiledFix(rule, kinds, only) for rule in check.fixes]
 
     def queries(self) -> list[CompiledQuery]:
-        own = [q for q in (self.subject, self.needs, self.unless, self.related, self.minor) if q is not None]
-        return own + [query for fix in self.fixes for query in fix.queries()]
+        own = [self.subject, self.needs, self.unless, self.related, self.minor, self.ground]
+        of_fixes = (query for fix in self.fixes for query in fix.queries())
+        return [query for query in (*own, *of_fixes) if query is not None]
+
+    def has_ground(self, candidates: Candidates) -> bool:
+        """Whether something shows that what the check reports is not on purpose, where it asks for that."""
+        return self.ground is None or self.ground.true_of(candidates) is True
 
     def find(self, candidates: Candidates) -> list[Fact]:
         """The facts that the check reports; empty unless `needs` certainly holds and `unless` certainly does not."""
@@ -354,12 +370,12 @@ class _Finder:
             groups = {key: sorted(group, key=self._how_far) for key, group in groups.items()}
         return [self._finding(check, group) for group in groups.values()]
 
-    def _how_far(self, fact: Fact) -> tuple[bool, bool, bool]:
+    def _how_far(self, fact: Fact) -> tuple[bool, bool, int, bool]:
         """How far a place is from what a program surely runs: a grouped finding begins at the nearest."""
         kept_apart = "yes" in (fact.get("in_test"), fact.get("guarded")) or fact.get("active") == "no"
         is_guarded = kept_apart or fact.get("behind") in ("npu", "cuda")
         surely = not is_guarded and self._program.surely_runs(fact)
-        return not surely, is_guarded, fact.path != self._program.entry
+        return not surely, is_guarded, _HOW_OFTEN.get(fact.get_text("step"), 2), fact.path != self._program.entry
 
     def _finding(self, check: Check, group: list[Fact]) -> tuple[Finding, list[Fact]]:
         """The finding about these facts. One about a program does not cover those of other scripts, though its fix
@@ -380,18 +396,6 @@ def _weight(fact: Fact) -> tuple[str, float]:
 
 
 _HOW_OFTEN = {"yes": 0, "gated": 1}  # how often code runs while training: in every step, in some; else last
-
-
-def _weightiest(facts: Sequence[Fact], entry: str) -> tuple[str, Span] | None:
-    """The place that matters most: not a test, not behind a guard, in a training step, in the entry script; None for
-    the first one."""
-
-    def order(fact: Fact) -> tuple[object, ...]:
-        behind = fact.get("behind") not in (None, "none") or fact.get("guarded") == "yes"
-        return fact.get("in_test") == "yes", behind, _HOW_OFTEN.get(fact.get_text("step"), 2), fact.path != entry
-
-    best = min(facts, key=order)
-    return None if best is facts[0] else (best.path, best.span)
 
 
 def _place(fact: Fact, graph: bool) -> tuple[str, Span, str]:
@@ -428,7 +432,7 @@ def _finding(
         path=fact.path,
         span=fact.span,
         message=fill(text.message, fact, counts),
-        wording=with_open_places(text.message, fact) if check.once else "",
+        wording=with_open_places(text.message, fact),
         about=fact.name,
         why=fill(text.why, fact, counts),
         fix=Fix(fill(text.fix, fact, counts), applicability(edits), changes=edits, because=because),
@@ -436,7 +440,7 @@ def _finding(
         program=program.entry or program.root,
         places=len(facts),
         subject=fact.name if program.fact.graph is not None else "",
-        weightiest=_weightiest(facts, program.entry) if check.once and not _family(program) else None,
+        project=program.root,
     )
     if not program.fact.run:
         return finding

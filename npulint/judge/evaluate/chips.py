@@ -66,8 +66,10 @@ def for_chips(check: Check, target: TargetChips, lang: str) -> Check | None:
 
 
 def _is_severe(chips: Collection[str], target: TargetChips) -> bool:
+    """Whether a check that is severe on some `chips` is so on the target: on one of those that it names. Where nothing
+    specifies the chip, there is no ground to assume one that few people train on today."""
     generations = _names(tuple(chips))
-    return not target.named.isdisjoint(generations)
+    return not target.named.isdisjoint(generations) if target.named else generations >= _TODAY
 
 
 @lru_cache(maxsize=64)

@@ -61,14 +61,6 @@ def moved_to(finding: Finding, first: Place) -> Finding:
     return covering(finding, sorted(places, key=lambda place: place_of(place) != first))
 
 
-def at_weightiest(finding: Finding) -> Finding:
-    """The finding at that of its places that matters most."""
-    first = finding.weightiest
-    if first is None or first not in map(place_of, covered(finding)):
-        return finding
-    return moved_to(finding, first)
-
-
 def covering(finding: Finding, places: Sequence[Related]) -> Finding:
     """The finding at the first of these places, which covers all of them; other related locations stay."""
     first, *others = places

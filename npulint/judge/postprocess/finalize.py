@@ -110,6 +110,7 @@ PASSES: tuple[Pass, ...] = (
     passes.add_complaints,
     passes.merge_findings_of_programs,
     passes.merge_source,
+    passes.merge_advice_of_projects,
     passes.apply_baseline,
     passes.account_for_verdict,
     passes.limit_to_scope,
@@ -120,7 +121,12 @@ PASSES: tuple[Pass, ...] = (
 )
 """All passes, in order."""
 
-_MERGING = (passes.merge_runs_with_source, passes.merge_findings_of_programs, passes.merge_source)
+_MERGING = (
+    passes.merge_runs_with_source,
+    passes.merge_findings_of_programs,
+    passes.merge_source,
+    passes.merge_advice_of_projects,
+)
 _REPORTED = (
     passes.keep_selected,
     passes.remove_duplicates,
@@ -129,6 +135,8 @@ _REPORTED = (
     passes.apply_per_file_ignores,
     passes.apply_baseline,
 )
+FOR_EDITORS = tuple(step for step in PASSES if step is not passes.merge_advice_of_projects)
+"""The passes for what shows findings at their lines: advice is told at every place, in whatever file."""
 FOR_EXAMPLES = tuple(step for step in PASSES if step not in _MERGING)
 """The passes for examples of checks: run findings and those of several programs or source checks are not merged."""
 

@@ -82,10 +82,11 @@ def _fix(group: Sequence[Finding]) -> Fix:
     because = next((finding.fix.because for finding in group if finding.fix.because), "")
     if not all(finding.fix.changes for finding in group):
         return Fix(text, because=because)
-    changes = {_key(change): change for finding in group for change in finding.fix.changes}
+    changes = {change_key(change): change for finding in group for change in finding.fix.changes}
     return Fix(text, applicability(tuple(changes.values())), changes=tuple(changes.values()), because=because)
 
 
-def _key(change: FixEdit) -> tuple[object, ...]:
+def change_key(change: FixEdit) -> tuple[object, ...]:
+    """What is equal for equal changes."""
     steps = ((step.verb, step.path, step.span, *sorted(step.words.items())) for step in change.steps)
     return change.applicability, *steps

@@ -46,7 +46,8 @@ def _with(finding: Finding, more: Sequence[Finding], lang: str) -> Finding:
     for other in more:
         message = say(lang, "merged.also", first=finding.message, other=other.message)
         advice = say(lang, "merged.also", first=finding.fix.text, other=other.fix.text)
+        wording = say(lang, "merged.also", first=finding.wording, other=other.message) if finding.wording else ""
         finding = msgspec.structs.replace(
-            finding, message=message, fix=msgspec.structs.replace(finding.fix, text=advice)
+            finding, message=message, wording=wording, fix=msgspec.structs.replace(finding.fix, text=advice)
         )
     return finding

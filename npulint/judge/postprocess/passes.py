@@ -27,6 +27,7 @@ from npulint.judge.postprocess.baseline import compared_with
 from npulint.judge.postprocess.comments import suppress
 from npulint.judge.postprocess.engine import of_problems
 from npulint.judge.postprocess.identity import identified, pages
+from npulint.judge.postprocess.merge_advice import merge_advice
 from npulint.judge.postprocess.merge_programs import merge_programs
 from npulint.judge.postprocess.record import RunContext, RunData, finding_key, severity_of
 from npulint.judge.postprocess.select import specificity, unknown_words
@@ -239,6 +240,12 @@ def merge_findings_of_programs(data: RunData, context: RunContext) -> RunData:
     """Merge findings of several programs that share places."""
     codes = context.catalogue.told_once("program")
     findings = merge_programs(data.findings, codes, [program.entry for program in data.programs])
+    return changed(data, findings=sorted(findings, key=place_of))
+
+
+def merge_advice_of_projects(data: RunData, context: RunContext) -> RunData:
+    """Merge advice that is the same all over a project."""
+    findings = merge_advice(data.findings, context.catalogue, [program.entry for program in data.programs])
     return changed(data, findings=sorted(findings, key=place_of))
 
 

@@ -91,6 +91,11 @@ class DebugAid(CallFact):
         return _is_optional(self.call)
 
     @attribute
+    def after_error(self) -> bool:
+        """Whether it stands where an exception is handled, so that no run comes to it that goes well."""
+        return any(around.kind == "except" for around in self.call.scope.ancestors)
+
+    @attribute
     def limited(self) -> Literal["no", "steps", "schedule"]:
         """Whether a profiler has a schedule, or is under a condition that holds in a few steps only."""
         schedule = self.call.argument("schedule")
