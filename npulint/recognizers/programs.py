@@ -39,6 +39,7 @@ from npulint.recognizers.started_files import StartedFiles
 if TYPE_CHECKING:
     from npulint.recognizers.tensorflow.estimators import Estimator
     from npulint.recognizers.tensorflow.sessions import Session
+    from npulint.recognizers.torch.extensions import BuilderCall
 
 _ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
 _PORTED = ("manual", "transfer")
@@ -141,8 +142,8 @@ class Programs:
     def _relate(self, programs: list[Program]) -> None:
         """Sets attributes that depend on the whole project: whether any program uses an NPU adapter (`project_npu`),
         whether the program does so itself (`own_npu`), PyTorch programs that were not migrated with the others, the
-        TensorFlow version of programs without evidence, and for sessions and estimators whether a training program
-        reaches them (`reached`). A program that trains is compared with others that train: a project that uses
+        TensorFlow version of programs without evidence, and for sessions, estimators and extensions whether a training
+        program reaches them (`reached`). A program that trains is compared with others that train: a project that uses
         the NPU for inference only has not migrated its training."""
         _share_adaptor(programs)
         ported = any(map(_is_ported, programs))
@@ -176,6 +177,8 @@ class Programs:
             for kind in ("session", "estimator"):
                 for runner in cast("list[Session | Estimator]", part.get(kind, [])):
                     runner.reached = self._reached_by(runner, near)
+            for builder in cast("list[BuilderCall]", part.get("cuda_extension", []) if near else []):
+                builder.reached = self._reached_by(builder, near)
 
     def _reached_by(self, fact: CodeFact, programs: list[Program]) -> HowReached:
         """How any of some programs reaches a fact in one of their files."""

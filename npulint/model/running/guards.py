@@ -109,10 +109,11 @@ def _names(pattern: re.Pattern[str], branch: Scope) -> bool:
 @walker(depth=8, otherwise=bool)
 def _has_inactive_callers_only(function: Scope) -> bool:
     callers = function.callers
+    server = npu_server(function.context)
     return (
         bool(callers)
         and function.record.name.rpartition(".")[2] not in _passed_names(function.context)
-        and all(active(call.scope) == "no" for call in callers)
+        and all(active(call.scope) == "no" or server.is_dead(call.scope, call.line) for call in callers)
     )
 
 
