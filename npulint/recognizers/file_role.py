@@ -15,7 +15,7 @@ from npulint.read.chip_names import NamedChip, NamedToolkit
 from npulint.read.containers.facts import GpuRequest, StartedContainer
 from npulint.read.launcher_facts import BaseImage
 from npulint.read.packages import PackageIndex
-from npulint.recognizers.programs import Program
+from npulint.recognizers.programs import PORTED, Program
 
 APART = frozenset(("test", "documentation", "ci", "mindspore"))
 """Roles that no training of a user with TensorFlow or PyTorch has, whatever the code does."""
@@ -273,7 +273,19 @@ class _Roles:
             or any(_NPU_NAME.search(self._relative(file)) for file in self._files)
         ):
             return True
-        return any(program.fact.project_npu for program in self._programs)
+        return any(program.fact.project_npu for program in self._programs) and not self._is_ported_beside
+
+    @property
+    def _is_ported_beside(self) -> bool:
+        """Whether what uses the NPU are scripts that share no code with others, beside training on CUDA: a test of the
+        driver does not say what the rest of a project is for."""
+        programs = [program for program in self._programs if program.fact.framework == "torch"]
+        on_cuda = any(
+            program.entry and program.fact.trains and program.fact.migration == "none" and not program.fact.project_npu
+            for program in programs
+        )
+        ported = [program for program in self._programs if program.fact.npu or program.fact.migration in PORTED]
+        return on_cuda and all(len(program.paths) == 1 for program in ported)
 
 
 def _folder(path: str) -> str:

@@ -33,6 +33,7 @@ from npulint.model.values.context import Context
 from npulint.model.values.cursors import call_at, scope_at
 from npulint.model.values.script_role import is_test_file, purpose
 from npulint.read.console_scripts import ConsoleScript
+from npulint.recognizers.counterparts import counterpart
 from npulint.recognizers.npu_need import NpuNeed
 from npulint.recognizers.started_files import StartedFiles
 
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
     from npulint.recognizers.torch.extensions import BuilderCall
 
 _ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
-_PORTED = ("manual", "transfer")
+PORTED = ("manual", "transfer")
+"""How programs are migrated that were changed for it."""
 _MAKERS = frozenset(("instantiate", "get_class", "get_method", "get_object", "call"))  # of Hydra, by dotted names
 _DOTTED = lazy_compile(r"^[A-Za-z_]\w*(?:\.\w+)+$")
 
@@ -141,28 +143,27 @@ class Programs:
 
     def _relate(self, programs: list[Program]) -> None:
         """Sets attributes that depend on the whole project: whether any program uses an NPU adapter (`project_npu`),
-        whether the program does so itself (`own_npu`), PyTorch programs that were not migrated with the others, the
+        whether the program does so itself (`own_npu`), PyTorch programs that are left to CUDA beside others, the
         TensorFlow version of programs without evidence, and for sessions, estimators and extensions whether a training
-        program reaches them (`reached`). A program that trains is compared with others that train: a project that uses
-        the NPU for inference only has not migrated its training."""
+        program reaches them (`reached`). A program that trains is judged by itself: others on the NPU say nothing of
+        it, but for one that is started instead of it."""
         _share_adaptor(programs)
-        ported = any(map(_is_ported, programs))
-        trains_ported = any(_is_ported(program) for program in programs if program.fact.trains)
+        ported = [program for program in programs if _is_ported(program)]
+        training = [program for program in ported if program.fact.trains]
         opens = any(p.index.of_kind("npu_open") for p in programs)
         redirected = any(program.fact.migration == "transfer" for program in programs)
-        shared = {
-            path
-            for program in programs
-            if program.fact.migration in _PORTED and program.entry
-            for path in program.paths
-        }
         for program in programs:
             fact = program.fact
-            fact.project_npu = _with_others(fact, ported, trains_ported)
             fact.own_npu = fact.npu and (not opens or _ports_itself(program))
+            if _is_unported_training(program):
+                fact.counterpart = counterpart(program, training, self.context)
+                fact.project_npu = fact.counterpart != ""
+            else:
+                trains = fact.framework == "torch" and fact.trains and program.entry
+                fact.project_npu = bool(training if trains else ported)
             left = program.entry and (not fact.configured or redirected)  # a configuration has no code to migrate
             if fact.project_npu and fact.migration == "none" and fact.framework == "torch" and left:
-                fact.migration = "left" if shared.isdisjoint(program.paths) else "behind"
+                fact.migration = "left"
         trained = any(program.entry and program.fact.trains for program in programs)
         for program in programs:
             program.is_left_over = trained and not program.entry
@@ -400,14 +401,14 @@ class Programs:
 
 def _is_ported(program: Program) -> bool:
     """Whether a program imports an NPU adapter or is migrated without one."""
-    return program.fact.npu or program.fact.migration in _PORTED
+    return program.fact.npu or program.fact.migration in PORTED
 
 
-def _with_others(fact: ProgramFact, ported: bool, trains_ported: bool) -> bool:
-    """Whether others that do the same as a program are migrated: `ported` is about all programs, `trains_ported` about
-    those that train."""
-    trains = fact.framework == "torch" and fact.trains and fact.entry
-    return trains_ported if trains else ported
+def _is_unported_training(program: Program) -> bool:
+    """Whether a program is a script of the project that trains with PyTorch, and nothing brings it to the NPU."""
+    fact = program.fact
+    is_script = bool(program.entry) and not fact.configured
+    return is_script and fact.framework == "torch" and fact.trains and fact.migration == "none" and not fact.npu
 
 
 def _tests_itself(module: Module) -> bool:
