@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from npulint.core.lazy_regex import lazy_compile
+from npulint.facts.code import Block
 from npulint.facts.model import Fact, FileFacts
 from npulint.facts.roles import Role
 from npulint.model.launches.npu_names import launcher_for_npu
@@ -319,8 +320,22 @@ def _of_test(file: FileFacts) -> Role | None:
 
 
 def _of_imports(file: FileFacts) -> Role | None:
-    roots = {name.partition(".")[0] for name in _imports(file)}
+    """What a file is for, as the libraries say that it imports in any case: one that is imported for one of several
+    devices, or tried, does not."""
+    if file.code is None:
+        return None
+    records = (record for record in file.code.imports if not _is_optional(file.code.blocks, record.block))
+    roots = {record.module.partition(".")[0] for record in records}
     return next((role for role, packages in _IMPORTED if roots & packages), None)
+
+
+def _is_optional(blocks: Sequence[Block], number: int) -> bool:
+    """Whether what stands in a block stands below a condition or is tried."""
+    while number > 0:
+        if blocks[number].kind in ("if", "else", "try", "except"):
+            return True
+        number = blocks[number].parent
+    return False
 
 
 def _writes_gpu_kernels(file: FileFacts) -> bool:

@@ -65,6 +65,22 @@ def surely_runs(scope: Scope) -> bool:
     return surely_runs(around)
 
 
+@walker(depth=8, otherwise=str)
+def turned_on_by(scope: Scope) -> str:
+    """The option that turns on a block which is off by default, as it is written (``args.resume``); empty if it runs by
+    default or not at all on an NPU server, or if something else than an option decides."""
+    if npu_server(scope.context).runs(scope) == "no":
+        return ""
+    off = (around for around in scope.ancestors if around.kind in BRANCHES and _condition(around) == "no")
+    branch = next(off, None)
+    if branch is not None:
+        return next((part.written for part in branch.test.mentioned if part.known.symbol), "")
+    function = scope.function
+    if function is None or not _has_inactive_callers_only(function):
+        return ""
+    return next(filter(None, (turned_on_by(call.scope) for call in function.callers)), "")
+
+
 def alternatives(scope: Scope) -> list[tuple[Scope, list[Scope]]]:
     """The branches around a block that may not run, innermost first, each with the other branches of its ``if``; empty
     if something else may keep the block from running."""

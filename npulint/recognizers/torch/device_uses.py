@@ -10,7 +10,7 @@ from npulint.facts.model import Span
 from npulint.facts.values import PossibleValues
 from npulint.model.running.code_facts import PlaceFact
 from npulint.model.running.code_places import ExpressionPlace, expressions, imports_package
-from npulint.model.running.guards import surely_runs
+from npulint.model.running.guards import surely_runs, turned_on_by
 from npulint.model.running.npu_server import npu_server
 from npulint.model.values.context import once_per_file
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, Scope
@@ -67,6 +67,11 @@ class CudaUse(PlaceFact, eq=False, dict=True):
         if self._assertion is not None and not surely_runs(self.scope):
             return False
         return not is_spared(self.scope, self.span.line, self.question)
+
+    @attribute
+    def turned_on_by(self) -> str:
+        """The option that it needs to run, as it is written, where that is off by default; empty for everything else."""
+        return turned_on_by(self.scope)
 
     @attribute
     def device_specific(self) -> bool:
