@@ -36,6 +36,8 @@ _JOB = lazy_compile(
 )
 # What a script that is meant to be started imports: a module without it tests itself below ``__main__``.
 _COMMAND_LINES = frozenset("argparse absl.flags absl fire click typer hydra docopt optparse unittest".split())
+# What starts a training, or the program itself.
+_STARTING = tuple("backward main train train_and_evaluate train_on_batch run fit fit_generator minimize".split())
 _MADE_UP = frozenset("rand randn randint zeros ones empty arange Tensor FloatTensor".split())
 
 
@@ -243,7 +245,7 @@ def tests_itself(module: Scope) -> bool:
         return False
     if any(record.name.startswith("sys.argv") for record in code.name_uses):
         return False
-    if module.module.calls_of("backward", "main", "train", "run", "fit"):
+    if module.module.calls_of(*_STARTING):
         return _trains_on_made_up_tensors(module)
     return _is_imported_and_alone(module) or _tries_own_class(module)
 
