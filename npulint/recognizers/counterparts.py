@@ -18,7 +18,9 @@ _MADE = lazy_compile(
     r"^(?:torch\.nn\.(?!DataParallel)[A-Z]\w*|(?:torchvision|torchaudio|torchtext)\.(?:models|datasets)\.[\w.]+"
     r"|(?:timm|transformers|diffusers|datasets|torch_geometric|ogb|segmentation_models_pytorch|monai)\.[\w.]+)$"
 )
-_KINDS = lazy_compile(r"^(?:torch\.nn\.|torch\.utils\.data\.\w*Dataset|(?:pytorch_)?lightning\.\w*Module$|torch_geometric\.)")
+_KINDS = lazy_compile(
+    r"^(?:torch\.nn\.|torch\.utils\.data\.\w*Dataset|(?:pytorch_)?lightning\.\w*Module$|torch_geometric\.)"
+)
 _ALIKE = 0.75
 """The share of project functions that both scripts call, of those that either calls."""
 

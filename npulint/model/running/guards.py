@@ -235,6 +235,14 @@ def is_trial(scope: Scope) -> bool:
     return bool(callers) and all(is_trial(call.scope) for call in callers)
 
 
+def tries_module(scope: Scope) -> bool:
+    """Whether code runs only when its module is started, and then starts no training."""
+    if not scope.is_started_only:
+        return False
+    module = scope.at(0)
+    return tests_itself(module) or not any(call.last in _STARTING for call in _started_calls(module))
+
+
 @memoized(meanwhile=bool)
 def tests_itself(module: Scope) -> bool:
     """Whether what a module does when it is started only tries its own classes: others import the module and it calls
