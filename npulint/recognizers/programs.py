@@ -36,6 +36,7 @@ from npulint.read.console_scripts import ConsoleScript
 from npulint.recognizers.counterparts import counterpart
 from npulint.recognizers.npu_need import NpuNeed
 from npulint.recognizers.started_files import StartedFiles
+from npulint.recognizers.torch.execution_order import placed
 
 if TYPE_CHECKING:
     from npulint.recognizers.tensorflow.estimators import Estimator
@@ -200,11 +201,13 @@ class Programs:
         may_run = partial(self._may_run, paths, entry)
         if word == "unknown" and framework_started_by(entry, self.context.project.root):
             word = "train"  # by workers that the script starts by name
-        fact = describe(
-            index, word, self._adapter, self._torch, may_run, lambda of_index: how_runs(of_index) == "surely", adapted
-        )
+
+        def surely_runs_fact(of_index: Fact) -> bool:
+            return how_runs(of_index) == "surely"
+
+        fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs_fact, adapted)
         fact.ranks = self._ranks(entry)
-        fact.megatron = megatron(index, paths)
+        fact.megatron = megatron(index, paths, lambda imported: _is_in_any_case(imported, surely_runs_fact))
         fact.runtime_v2 = self._has_runtime_v2(entry, index)
         fact.entry = bool(entry)
         program = Program(entry, self.context.project.root, paths, index, fact)
@@ -409,6 +412,12 @@ def _is_unported_training(program: Program) -> bool:
     fact = program.fact
     is_script = bool(program.entry) and not fact.configured
     return is_script and fact.framework == "torch" and fact.trains and fact.migration == "none" and not fact.npu
+
+
+def _is_in_any_case(imported: Fact, surely_runs: Callable[[Fact], bool]) -> bool:
+    """Whether an import runs whenever the program does: it is not tried, not for type checkers, and no choice."""
+    where = placed(imported.scope) if isinstance(imported, CodeFact) else "top"
+    return where == "top" or (where == "function" and surely_runs(imported))
 
 
 def _tests_itself(module: Module) -> bool:

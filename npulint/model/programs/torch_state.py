@@ -44,14 +44,19 @@ def describe(fact: ProgramFact, index: Index, release: str, adapted: bool, surel
     fact.state = state(index, fact.migration)
 
 
-def megatron(index: Index, paths: Iterable[str]) -> Literal["no", "installed", "copied"]:
+def megatron(
+    index: Index, paths: Iterable[str], is_in_any_case: Callable[[Fact], bool]
+) -> Literal["no", "installed", "copied"]:
     """Whether a program builds its model with Megatron, without MindSpeed or another adaptor: with the package that is
-    installed, or with a copy in the project. `paths` are the modules that it reaches."""
+    installed, or with a copy in the project. `paths` are the modules that it reaches; an import proves nothing unless
+    it `is_in_any_case`."""
     copied = "\n".join(path.rpartition(".")[0].replace("/", ".") for path in paths)
     imported = "\n".join(index.names("import"))
     if _names_any(imported, _MEGATRON_ADAPTORS) or _names_any(copied, _MEGATRON_ADAPTORS):
         return "no"
-    if _names_any(imported, _MEGATRON):
+    if _names_any(imported, _MEGATRON) and any(
+        is_in_any_case(fact) for fact in index.of_kind("import") if _names_any(fact.name, _MEGATRON)
+    ):
         return "installed"
     return "copied" if _names_any(copied, _MEGATRON) else "no"
 

@@ -70,7 +70,7 @@ class CudaUse(PlaceFact, eq=False, dict=True):
 
     @attribute
     def turned_on_by(self) -> str:
-        """The option that it needs to run, as it is written, where that is off by default; empty for everything else."""
+        """The option that it needs to run, as it is written, where that is off by default; else empty."""
         return turned_on_by(self.scope)
 
     @attribute

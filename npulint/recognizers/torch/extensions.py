@@ -36,8 +36,8 @@ class BuilderCall(CallFact):
     """An extension is built, or compiled at run time; the name is the building function."""
 
     reached: HowReached = "maybe"
-    """Whether training programs that load its file reach it on an NPU server: surely, maybe (also where there is no such
-    program) or not; set when the programs are known."""
+    """Whether training programs that load its file reach it on an NPU server: surely, maybe (also where there is none)
+    or not; set when the programs are known."""
 
     @attribute
     def what(self) -> Literal["build", "load", "inline", "ffi"]:
