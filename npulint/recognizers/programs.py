@@ -41,6 +41,7 @@ from npulint.recognizers.torch.execution_order import placed
 if TYPE_CHECKING:
     from npulint.recognizers.tensorflow.estimators import Estimator
     from npulint.recognizers.tensorflow.sessions import Session
+    from npulint.recognizers.torch.device_uses import CudaUse
     from npulint.recognizers.torch.extensions import BuilderCall
 
 _ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
@@ -181,6 +182,8 @@ class Programs:
                     runner.reached = self._reached_by(runner, near)
             for builder in cast("list[BuilderCall]", part.get("cuda_extension", []) if near else []):
                 builder.reached = self._reached_by(builder, near)
+            for use in cast("list[CudaUse]", part.get("cuda", []) if near else []):
+                use.find_reach = partial(self._reached_by, use, near)
 
     def _reached_by(self, fact: CodeFact, programs: list[Program]) -> HowReached:
         """How any of some programs reaches a fact in one of their files."""
