@@ -563,16 +563,48 @@ def test_a_script_that_works_on_a_device_is_an_entry(sources: dict[str, str], en
 _TRAINING = "import torch\nfor x in loader:\n    model(x.cuda()).mean().backward()\n"
 
 
+_MODELS = """\
+import torch
+class Net(torch.nn.Module):
+    pass
+class Other(torch.nn.Module):
+    pass
+def rows(name):
+    pass
+def other_rows(name):
+    pass
+"""
+_CUDA_SCRIPT = "import torch, models\nfor x in models.rows('a'):\n    models.Net().cuda()(x).mean().backward()\n"
+_NPU_SCRIPT = "import torch_npu\n" + _CUDA_SCRIPT.replace("cuda", "npu")
+
+
 @pytest.mark.parametrize(
-    ("other", "migration", "ported"),
+    ("other", "counterpart"),
     [
-        pytest.param("import torch_npu\nprint(load().npu())\n" + _MAIN, "none", "no", id="inference alone"),
-        pytest.param(_TRAINING.replace("cuda", "npu"), "left", "yes", id="another training"),
+        pytest.param("import torch_npu\nprint(load().npu())\n" + _MAIN, "", id="inference"),
+        pytest.param(_TRAINING.replace("cuda", "npu"), "", id="a model that nobody knows"),
+        pytest.param(_NPU_SCRIPT, "other.py", id="the same model and data"),
+        pytest.param(_NPU_SCRIPT.replace("Net", "Other"), "", id="another model"),
+        pytest.param(_NPU_SCRIPT.replace("rows", "other_rows"), "", id="other data"),
+        pytest.param(_NPU_SCRIPT.replace("models.rows('a')", "range(3)"), "", id="a smoke test"),
+        pytest.param(_CUDA_SCRIPT.replace("cuda()", "to('cpu')"), "", id="not on the NPU"),
+        pytest.param(
+            "from torch_npu.contrib import transfer_to_npu\nimport train\n" + _MAIN,
+            "other.py",
+            id="it starts the script",
+        ),
     ],
 )
-def test_training_is_migrated_where_other_training_is(other: str, migration: str, ported: str) -> None:
-    found = {p.entry: p.fact for p in programs({"train.py": _TRAINING, "other.py": other})}["train.py"]
-    assert (found.migration, found.get("project_npu")) == (migration, ported)
+def test_only_its_counterpart_on_the_npu_speaks_for_a_training_script(other: str, counterpart: str) -> None:
+    sources = {"models.py": _MODELS, "train.py": _CUDA_SCRIPT, "other.py": other}
+    fact = {p.entry: p.fact for p in programs(sources)}["train.py"]
+    expected = ("left", "yes") if counterpart else ("none", "no")
+    assert (fact.counterpart, fact.migration, fact.get("project_npu")) == (counterpart, *expected)
+
+
+def test_a_script_that_shares_no_model_with_others_says_nothing_of_them() -> None:
+    found = {p.entry: p.fact for p in programs({"train.py": _TRAINING, "other.py": _TRAINING.replace("cuda", "npu")})}
+    assert found["train.py"].migration == "none"
 
 
 @pytest.mark.parametrize(

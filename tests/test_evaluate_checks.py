@@ -355,8 +355,9 @@ def test_facts_answer_attributes_once() -> None:
     assert facts(_HEAD + "tf.abs(1)", "call")[0].get("nothing of the kind") is None
 
 
-_PORTED = "import torch\nimport torch_npu\nif __name__ == '__main__':\n    torch.ones(3).npu().sum().backward()\n"
-_LEFT = "import torch\nif __name__ == '__main__':\n    torch.ones(3).cuda().sum().backward()\n"
+_MODEL = "if __name__ == '__main__':\n    torch.nn.Linear(3, 3).DEVICE()(x).sum().backward()\n"
+_PORTED = "import torch\nimport torch_npu\n" + _MODEL.replace("DEVICE", "npu")
+_LEFT = "import torch\n" + _MODEL.replace("DEVICE", "cuda")
 
 
 @pytest.mark.parametrize(

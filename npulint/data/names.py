@@ -18,7 +18,7 @@ from npulint.data import known_prefix, lazy_table
 
 # Canonical names of PyTorch, torch_npu and apex members.
 
-ROOTS = frozenset(("torch", "torch_npu", "apex"))
+ROOTS = frozenset(("torch", "torch_npu", "apex", "deepspeed"))
 # Modules of one class each, named after it: the parent package exports the class.
 _HOMES = lazy_compile(
     r"^(torch\.nn)\.modules\.(?:[a-z_0-9]+\.)?([A-Z]\w*)"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from npulint.core.lazy_regex import lazy_compile
+from npulint.facts.code import Block
 from npulint.facts.model import Fact, FileFacts
 from npulint.facts.roles import Role
 from npulint.model.launches.npu_names import launcher_for_npu
@@ -15,7 +16,7 @@ from npulint.read.chip_names import NamedChip, NamedToolkit
 from npulint.read.containers.facts import GpuRequest, StartedContainer
 from npulint.read.launcher_facts import BaseImage
 from npulint.read.packages import PackageIndex
-from npulint.recognizers.programs import Program
+from npulint.recognizers.programs import PORTED, Program
 
 APART = frozenset(("test", "documentation", "ci", "mindspore"))
 """Roles that no training of a user with TensorFlow or PyTorch has, whatever the code does."""
@@ -273,7 +274,19 @@ class _Roles:
             or any(_NPU_NAME.search(self._relative(file)) for file in self._files)
         ):
             return True
-        return any(program.fact.project_npu for program in self._programs)
+        return any(program.fact.project_npu for program in self._programs) and not self._is_ported_beside
+
+    @property
+    def _is_ported_beside(self) -> bool:
+        """Whether what uses the NPU are scripts that share no code with others, beside training on CUDA: a test of the
+        driver does not say what the rest of a project is for."""
+        programs = [program for program in self._programs if program.fact.framework == "torch"]
+        on_cuda = any(
+            program.entry and program.fact.trains and program.fact.migration == "none" and not program.fact.project_npu
+            for program in programs
+        )
+        ported = [program for program in self._programs if program.fact.npu or program.fact.migration in PORTED]
+        return on_cuda and all(len(program.paths) == 1 for program in ported)
 
 
 def _folder(path: str) -> str:
@@ -307,8 +320,22 @@ def _of_test(file: FileFacts) -> Role | None:
 
 
 def _of_imports(file: FileFacts) -> Role | None:
-    roots = {name.partition(".")[0] for name in _imports(file)}
+    """What a file is for, as the libraries say that it imports in any case: one that is imported for one of several
+    devices, or tried, does not."""
+    if file.code is None:
+        return None
+    records = (record for record in file.code.imports if not _is_optional(file.code.blocks, record.block))
+    roots = {record.module.partition(".")[0] for record in records}
     return next((role for role, packages in _IMPORTED if roots & packages), None)
+
+
+def _is_optional(blocks: Sequence[Block], number: int) -> bool:
+    """Whether what stands in a block stands below a condition or is tried."""
+    while number > 0:
+        if blocks[number].kind in ("if", "else", "try", "except"):
+            return True
+        number = blocks[number].parent
+    return False
 
 
 def _writes_gpu_kernels(file: FileFacts) -> bool:

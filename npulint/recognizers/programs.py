@@ -33,16 +33,21 @@ from npulint.model.values.context import Context
 from npulint.model.values.cursors import call_at, scope_at
 from npulint.model.values.script_role import is_test_file, purpose
 from npulint.read.console_scripts import ConsoleScript
+from npulint.recognizers.counterparts import counterpart
 from npulint.recognizers.npu_need import NpuNeed
 from npulint.recognizers.started_files import StartedFiles
+from npulint.recognizers.torch.execution_order import placed
 
 if TYPE_CHECKING:
     from npulint.recognizers.tensorflow.estimators import Estimator
     from npulint.recognizers.tensorflow.sessions import Session
     from npulint.recognizers.tensorflow.steps import OptimizerStep
+    from npulint.recognizers.torch.device_uses import CudaUse
+    from npulint.recognizers.torch.extensions import BuilderCall
 
 _ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
-_PORTED = ("manual", "transfer")
+PORTED = ("manual", "transfer")
+"""How programs are migrated that were changed for it."""
 _MAKERS = frozenset(("instantiate", "get_class", "get_method", "get_object", "call"))  # of Hydra, by dotted names
 _DOTTED = lazy_compile(r"^[A-Za-z_]\w*(?:\.\w+)+$")
 
@@ -141,28 +146,27 @@ class Programs:
 
     def _relate(self, programs: list[Program]) -> None:
         """Sets attributes that depend on the whole project: whether any program uses an NPU adapter (`project_npu`),
-        whether the program does so itself (`own_npu`), PyTorch programs that were not migrated with the others, the
-        TensorFlow version of programs without evidence, and for sessions and estimators whether a training program
-        reaches them (`reached`). A program that trains is compared with others that train: a project that uses
-        the NPU for inference only has not migrated its training."""
+        whether the program does so itself (`own_npu`), PyTorch programs that are left to CUDA beside others, the
+        TensorFlow version of programs without evidence, and for sessions, estimators and extensions whether a training
+        program reaches them (`reached`). A program that trains is judged by itself: others on the NPU say nothing of
+        it, but for one that is started instead of it."""
         _share_adaptor(programs)
-        ported = any(map(_is_ported, programs))
-        trains_ported = any(_is_ported(program) for program in programs if program.fact.trains)
+        ported = [program for program in programs if _is_ported(program)]
+        training = [program for program in ported if program.fact.trains]
         opens = any(p.index.of_kind("npu_open") for p in programs)
         redirected = any(program.fact.migration == "transfer" for program in programs)
-        shared = {
-            path
-            for program in programs
-            if program.fact.migration in _PORTED and program.entry
-            for path in program.paths
-        }
         for program in programs:
             fact = program.fact
-            fact.project_npu = _with_others(fact, ported, trains_ported)
             fact.own_npu = fact.npu and (not opens or _ports_itself(program))
+            if _is_unported_training(program):
+                fact.counterpart = counterpart(program, training, self.context)
+                fact.project_npu = fact.counterpart != ""
+            else:
+                trains = fact.framework == "torch" and fact.trains and program.entry
+                fact.project_npu = bool(training if trains else ported)
             left = program.entry and (not fact.configured or redirected)  # a configuration has no code to migrate
             if fact.project_npu and fact.migration == "none" and fact.framework == "torch" and left:
-                fact.migration = "left" if shared.isdisjoint(program.paths) else "behind"
+                fact.migration = "left"
         trained = any(program.entry and program.fact.trains for program in programs)
         for program in programs:
             program.is_left_over = trained and not program.entry
@@ -178,6 +182,10 @@ class Programs:
                 for runner in cast("list[Session | Estimator | OptimizerStep]", part.get(kind, [])):
                     if not kind.startswith("train") or _is_of_tensorflow(near):
                         runner.reached = self._reached_by(runner, near)
+            for builder in cast("list[BuilderCall]", part.get("cuda_extension", []) if near else []):
+                builder.reached = self._reached_by(builder, near)
+            for use in cast("list[CudaUse]", part.get("cuda", []) if near else []):
+                use.find_reach = partial(self._reached_by, use, near)
 
     def _reached_by(self, fact: CodeFact, programs: list[Program]) -> HowReached:
         """How any of some programs reaches a fact in one of their files."""
@@ -198,11 +206,13 @@ class Programs:
         may_run = partial(self._may_run, paths, entry)
         if word == "unknown" and framework_started_by(entry, self.context.project.root):
             word = "train"  # by workers that the script starts by name
-        fact = describe(
-            index, word, self._adapter, self._torch, may_run, lambda each: how_runs(each) == "surely", adapted, entry
-        )
+
+        def surely_runs_fact(of_index: Fact) -> bool:
+            return how_runs(of_index) == "surely"
+
+        fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs_fact, adapted, entry)
         fact.ranks = self._ranks(entry)
-        fact.megatron = megatron(index, paths)
+        fact.megatron = megatron(index, paths, lambda imported: _is_in_any_case(imported, surely_runs_fact))
         fact.runtime_v2 = self._has_runtime_v2(entry, index)
         fact.entry = bool(entry)
         program = Program(entry, self.context.project.root, paths, index, fact)
@@ -403,14 +413,20 @@ def _is_of_tensorflow(programs: list[Program]) -> bool:
 
 def _is_ported(program: Program) -> bool:
     """Whether a program imports an NPU adapter or is migrated without one."""
-    return program.fact.npu or program.fact.migration in _PORTED
+    return program.fact.npu or program.fact.migration in PORTED
 
 
-def _with_others(fact: ProgramFact, ported: bool, trains_ported: bool) -> bool:
-    """Whether others that do the same as a program are migrated: `ported` is about all programs, `trains_ported` about
-    those that train."""
-    trains = fact.framework == "torch" and fact.trains and fact.entry
-    return trains_ported if trains else ported
+def _is_unported_training(program: Program) -> bool:
+    """Whether a program is a script of the project that trains with PyTorch, and nothing brings it to the NPU."""
+    fact = program.fact
+    is_script = bool(program.entry) and not fact.configured
+    return is_script and fact.framework == "torch" and fact.trains and fact.migration == "none" and not fact.npu
+
+
+def _is_in_any_case(imported: Fact, surely_runs: Callable[[Fact], bool]) -> bool:
+    """Whether an import runs whenever the program does: it is not tried, not for type checkers, and no choice."""
+    where = placed(imported.scope) if isinstance(imported, CodeFact) else "top"
+    return where == "top" or (where == "function" and surely_runs(imported))
 
 
 def _tests_itself(module: Module) -> bool:

@@ -33,7 +33,7 @@ def fact_of(home: Program | None) -> ProgramFact:
     if home is None:
         return ProgramFact()
     fact = msgspec.structs.replace(home.fact, entry=False)
-    if fact.migration in ("left", "behind"):
+    if fact.migration == "left":
         fact.migration = "none"
     return fact
 

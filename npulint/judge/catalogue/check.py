@@ -14,8 +14,8 @@ from npulint.judge.catalogue.severity import where_unsure
 T = TypeVar("T")
 
 CATEGORIES = ("functional", "precision", "performance", "hygiene")
-LEFT = ("left", "behind")  # an unported PyTorch program next to others that use the NPU; behind: that share its code
-MIGRATIONS = ("none", "transfer", "manual", "agnostic", *LEFT)
+LEFT = "left"  # a PyTorch program that is not ported, next to its counterpart or others that use the NPU
+MIGRATIONS = ("none", "transfer", "manual", "agnostic", LEFT)
 STATES = ("not_started", "partial", "migrated")
 FAMILIES = {
     "engine": 0,

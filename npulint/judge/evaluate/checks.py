@@ -314,7 +314,7 @@ def applies(rule: Applies, program: Program, target: dict[str, str], chips: Targ
         return False
     if rule.states and fact.state not in rule.states:
         return False
-    if fact.migration in LEFT and fact.migration not in rule.migrations:  # only checks that name this way apply
+    if fact.migration == LEFT and LEFT not in rule.migrations:  # only checks that name this way apply
         return False
     if rule.migrations and fact.migration not in rule.migrations:
         return False

@@ -18,7 +18,7 @@ def sided(program: Program, side: Side, facts: Iterable[Fact] = ()) -> Program:
     """A copy of the program as the side ``reference`` or ``migrated`` of a comparison, with `facts` (kinds difference
     and ingredient)."""
     fact = msgspec.structs.replace(program.fact, side=side, trains=True)
-    if fact.migration in LEFT:  # named explicitly, so it counts
+    if fact.migration == LEFT:  # named explicitly, so it counts
         fact.migration = "none"
     index = Index([*program.index.tables, table(facts)])
     return Program(program.entry, program.root, program.paths, index, fact)

@@ -12,7 +12,7 @@ from npulint.model.programs.precision import Computed, Lowered, Precision, Progr
 from npulint.model.values.script_role import Purpose
 
 Framework = Literal["tensorflow", "torch", "onnx", "none"]
-Migration = Literal["none", "transfer", "manual", "agnostic", "left", "behind"]
+Migration = Literal["none", "transfer", "manual", "agnostic", "left"]
 MigrationState = Literal["not_started", "partial", "migrated"]
 Tensorflow = Literal["1", "2", ""]
 
@@ -50,7 +50,10 @@ class ProgramFact(Fact, eq=False, kw_only=True, dict=True):
     """Whether it imports an NPU adapter."""
     project_npu: bool = False
     """Whether some program of the project imports an NPU adapter, or is migrated without one; for a PyTorch program
-    that trains, whether another one that trains does."""
+    that trains and does not, whether it has a counterpart that does."""
+    counterpart: str = ""
+    """The script that trains the same model with the same data on the NPU and is started instead of it; empty if there
+    is none, or if it reaches the NPU itself."""
     own_npu: bool = False
     """Whether its entry point imports an NPU adapter; where no program of the project opens an NPU with npu_device,
     whether anything does that it reaches."""
@@ -77,9 +80,8 @@ class ProgramFact(Fact, eq=False, kw_only=True, dict=True):
     """Whether packages of the project apply an adaptor that redirects CUDA names to it, or it is a part of one."""
     migration: Migration = "none"
     """How a PyTorch program gets to the NPU: `transfer` (torch_npu redirects the CUDA names), `manual` (NPU names are
-    written), `agnostic` (a library chooses the device), `none`, or in a project whose other scripts (for one that
-    trains: others that train) are migrated `left` (it is not) or `behind` (nor is it, although it shares code with
-    them)."""
+    written), `agnostic` (a library chooses the device), `none`, or `left`: it is not migrated, but its
+    `counterpart` is, or if it does not train, other scripts of the project are."""
     configured: bool = False
     """Whether it is not a script of the project but a training that a configuration file or a command line of a
     framework starts."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Literal
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.frameworks import adaptors, chooses_device, is_trainer
 from npulint.facts.attributes import Flag
 from npulint.facts.model import Fact
@@ -17,6 +18,8 @@ from npulint.read.launcher_facts import LaunchFact
 
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 _ASKING = ("torch.accelerator.", "torch._utils._get_available_device_type", "torch._C._get_accelerator")
+_DEEPSPEED = "deepspeed.accelerator.get_accelerator()."
+_PLACING = lazy_compile(r"^(?:set_device|(?:current_)?device(?:_name)?|on_device|\w+Tensor|pin_memory)$")
 _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
 _MEGATRON = tuple(
     f"megatron.{part}" for part in "training legacy initialize model core.models core.transformer".split()
@@ -42,14 +45,19 @@ def describe(fact: ProgramFact, index: Index, release: str, adapted: bool, surel
     fact.state = state(index, fact.migration)
 
 
-def megatron(index: Index, paths: Iterable[str]) -> Literal["no", "installed", "copied"]:
+def megatron(
+    index: Index, paths: Iterable[str], is_in_any_case: Callable[[Fact], bool]
+) -> Literal["no", "installed", "copied"]:
     """Whether a program builds its model with Megatron, without MindSpeed or another adaptor: with the package that is
-    installed, or with a copy in the project. `paths` are the modules that it reaches."""
+    installed, or with a copy in the project. `paths` are the modules that it reaches; an import proves nothing unless
+    it `is_in_any_case`."""
     copied = "\n".join(path.rpartition(".")[0].replace("/", ".") for path in paths)
     imported = "\n".join(index.names("import"))
     if _names_any(imported, _MEGATRON_ADAPTORS) or _names_any(copied, _MEGATRON_ADAPTORS):
         return "no"
-    if _names_any(imported, _MEGATRON):
+    if _names_any(imported, _MEGATRON) and any(
+        is_in_any_case(fact) for fact in index.of_kind("import") if _names_any(fact.name, _MEGATRON)
+    ):
         return "installed"
     return "copied" if _names_any(copied, _MEGATRON) else "no"
 
@@ -91,14 +99,21 @@ def migration(index: Index, surely_runs: SurelyRuns) -> Migration:
 
 
 def _asks_accelerator(index: Index, surely_runs: SurelyRuns) -> bool:
-    """Whether the program asks ``torch.accelerator`` for its device: surely, or perhaps while it surely reaches nothing
-    that requires CUDA. One helper that asks, in code for CUDA, chooses the device of nothing else."""
-    if not any(name.startswith(_ASKING) for name in index.names("call")):
+    """Whether the program asks ``torch.accelerator`` or DeepSpeed's ``get_accelerator()`` for its device: surely, or
+    perhaps while it surely reaches nothing that requires CUDA. One helper that asks, in code for CUDA, chooses the
+    device of nothing else."""
+    if not any(map(_gives_device, index.names("call"))):
         return False
-    asking = (fact for fact in index.of_kind("call") if fact.name.startswith(_ASKING))
+    asking = (fact for fact in index.of_kind("call") if _gives_device(fact.name))
     if any(map(surely_runs, asking)):
         return True
     return not any(_requires_cuda(fact) and surely_runs(fact) for fact in index.of_kind("cuda"))
+
+
+def _gives_device(call: str) -> bool:
+    """Whether a call gives the device of the accelerator that is there, or puts something on it."""
+    member = call.removeprefix(_DEEPSPEED)
+    return call.startswith(_ASKING) if member == call else _PLACING.match(member) is not None
 
 
 def _requires_cuda(fact: Fact) -> bool:

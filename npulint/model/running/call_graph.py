@@ -15,6 +15,7 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.code import CallResult, Import, Ref, names_in
 from npulint.model.code.reached import CALLED_BY_FRAMEWORKS, IMPORTED, STARTED, Place, home
 from npulint.model.running.guards import active, surely_runs
+from npulint.model.running.npu_server import npu_server
 from npulint.model.values.choices import choices
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import CallSite, Expr, Scope, scope_at
@@ -72,7 +73,7 @@ class CallGraph:
             for scope, calls in self._calls(module).get(where, {}).items():
                 self._follow_all(scope, calls, edges)
             for value in () if self._surely else self._kept(module).get(where, ()):
-                if ":" in value.name and self._runs(value.scope):
+                if ":" in value.name and self._runs(value.scope, value.line):
                     self._pass(value, edges)
             if not self._surely and where == IMPORTED:
                 self._add_registered(module, edges)
@@ -81,7 +82,8 @@ class CallGraph:
             if where > 0:
                 self._decorated(module.at(where), edges)
             for record in module.module.code.imports if where in (IMPORTED, STARTED) else ():
-                if home(module.module, record.block) == where and self._runs(module.at(record.block)):
+                around = module.at(record.block)
+                if home(module.module, record.block) == where and self._runs(around, record.line):
                     edges.places.update(self._imported(module, record))
         return edges
 
@@ -127,10 +129,13 @@ class CallGraph:
         return calls
 
     def _follow_all(self, scope: Scope, calls: list[CallSite], edges: _Edges) -> None:
-        """Add where the calls of a block lead to. Whether it runs is asked last: most lead nowhere."""
+        """Add where the calls of a block lead to, but for those after an exit that is taken on an NPU server. Whether
+        the block runs is asked last: most lead nowhere."""
         of_block = _Edges.none()
+        server = npu_server(self._context)
         for call in calls:
-            self._follow(call, of_block)
+            if not server.is_dead(scope, call.line):
+                self._follow(call, of_block)
         names = member_names(self._context)
         of_block.methods.difference_update([method for method in of_block.methods if method[0] not in names])
         is_contained = (
@@ -157,7 +162,10 @@ class CallGraph:
                     by_home.setdefault(home(module.module, block), []).extend(written)
         return by_home
 
-    def _runs(self, scope: Scope) -> bool:
+    def _runs(self, scope: Scope, line: int = 0) -> bool:
+        """Whether a block runs (`line`: what stands there in it)."""
+        if line and npu_server(self._context).is_dead(scope, line):
+            return False
         return (not self._surely or surely_runs(scope)) and active(scope) != "no"
 
     def _imported(self, module: Scope, record: Import) -> Iterator[Place]:

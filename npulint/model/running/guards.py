@@ -36,6 +36,8 @@ _JOB = lazy_compile(
 )
 # What a script that is meant to be started imports: a module without it tests itself below ``__main__``.
 _COMMAND_LINES = frozenset("argparse absl.flags absl fire click typer hydra docopt optparse unittest".split())
+# What starts a training, or the program itself.
+_STARTING = tuple("backward main train train_and_evaluate train_on_batch run fit fit_generator minimize".split())
 _MADE_UP = frozenset("rand randn randint zeros ones empty arange Tensor FloatTensor".split())
 
 
@@ -63,6 +65,22 @@ def surely_runs(scope: Scope) -> bool:
     if scope.kind == "except" or (scope.kind in BRANCHES and _condition(scope) != "yes" and not _names(_JOB, scope)):
         return False
     return surely_runs(around)
+
+
+@walker(depth=8, otherwise=str)
+def turned_on_by(scope: Scope) -> str:
+    """The option that turns on a block which is off by default, as it is written (``args.resume``); empty if it runs by
+    default or not at all on an NPU server, or if something else than an option decides."""
+    if npu_server(scope.context).runs(scope) == "no":
+        return ""
+    off = (around for around in scope.ancestors if around.kind in BRANCHES and _condition(around) == "no")
+    branch = next(off, None)
+    if branch is not None:
+        return next((part.written for part in branch.test.mentioned if part.known.symbol), "")
+    function = scope.function
+    if function is None or not _has_inactive_callers_only(function):
+        return ""
+    return next(filter(None, (turned_on_by(call.scope) for call in function.callers)), "")
 
 
 def alternatives(scope: Scope) -> list[tuple[Scope, list[Scope]]]:
@@ -109,10 +127,11 @@ def _names(pattern: re.Pattern[str], branch: Scope) -> bool:
 @walker(depth=8, otherwise=bool)
 def _has_inactive_callers_only(function: Scope) -> bool:
     callers = function.callers
+    server = npu_server(function.context)
     return (
         bool(callers)
         and function.record.name.rpartition(".")[2] not in _passed_names(function.context)
-        and all(active(call.scope) == "no" for call in callers)
+        and all(active(call.scope) == "no" or server.is_dead(call.scope, call.line) for call in callers)
     )
 
 
@@ -216,6 +235,14 @@ def is_trial(scope: Scope) -> bool:
     return bool(callers) and all(is_trial(call.scope) for call in callers)
 
 
+def tries_module(scope: Scope) -> bool:
+    """Whether code runs only when its module is started, and then starts no training."""
+    if not scope.is_started_only:
+        return False
+    module = scope.at(0)
+    return tests_itself(module) or not any(call.last in _STARTING for call in _started_calls(module))
+
+
 @memoized(meanwhile=bool)
 def tests_itself(module: Scope) -> bool:
     """Whether what a module does when it is started only tries its own classes: others import the module and it calls
@@ -226,7 +253,7 @@ def tests_itself(module: Scope) -> bool:
         return False
     if any(record.name.startswith("sys.argv") for record in code.name_uses):
         return False
-    if module.module.calls_of("backward", "main", "train", "run", "fit"):
+    if module.module.calls_of(*_STARTING):
         return _trains_on_made_up_tensors(module)
     return _is_imported_and_alone(module) or _tries_own_class(module)
 

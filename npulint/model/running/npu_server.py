@@ -16,6 +16,7 @@ from npulint.facts.attributes import Flag
 from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
 from npulint.model.code.mentions import mentioning_blocks
 from npulint.model.running.adaptors import stands_in_for, transferred
+from npulint.model.running.backend_tables import modules_of_other_backends
 from npulint.model.running.exits import Exits
 from npulint.model.running.importers import import_places
 from npulint.model.running.npu_answers import answer, found_program, importable
@@ -128,14 +129,15 @@ class NpuServer:
         return outer if here == "yes" else here
 
     def unused_modules(self) -> Iterator[str]:
-        """The paths of modules that only code imports that does not run there, worked out anew; tests do not count.
+        """The paths of modules that only code imports that does not run there, or that are for other back ends in a
+        table with one for the NPU, worked out anew; tests do not count.
 
         From each module that something imports, the imports that run with their modules are followed to one that
         nothing imports, or around in a circle.
         """
         importers = import_places(self.context)
         used: set[str] = set()
-        unused: set[str] = set()
+        unused: set[str] = set(modules_of_other_backends(self.context))
         for start in importers:
             chain = {} if start in unused else {start: iter(importers[start])}
             while chain and start not in used:

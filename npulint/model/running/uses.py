@@ -7,8 +7,20 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from npulint.facts.code import CallResult, Const, Function, Op, Ref, SequenceDisplay, Table, Value
+from npulint.facts.code import (
+    CallResult,
+    Const,
+    Function,
+    Op,
+    Ref,
+    SequenceDisplay,
+    Table,
+    Value,
+    nested,
+    written_values,
+)
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, Scope
+from npulint.model.values.walker import memoized
 
 _APART = frozenset(  # attributes of a tensor that do not use its values
     """shape dtype name device op graph get_shape set_shape _set_shape ndims rank as_list merge_with
@@ -166,3 +178,27 @@ def _owner(callee: Value) -> Value | None:
         head, _, last = callee.name.rpartition(".")
         return Ref(head) if head and last not in _APART else None
     return callee if isinstance(callee, CallResult) else None
+
+
+def is_never_read(call: CallSite) -> bool:
+    """Whether all that is done with the result of a call is to assign it to names that are never read: in its function,
+    or at the top of a module that nothing imports."""
+    names = {assignment.target for assignment in call.assignments}
+    if not names or call.method is not None or any("." in name or "[" in name for name in names):
+        return False
+    routine = call.scope.routine
+    if routine.kind != "function" and call.path in call.context.project.imported_paths:
+        return False
+    return names.isdisjoint(_read_names(routine))
+
+
+@memoized(meanwhile=set)
+def _read_names(routine: Scope) -> set[str]:
+    """The first segments of the names that a function, or a module, reads, also in functions within it."""
+    code = routine.module.code
+    values = [(value, block) for value, block, _ in written_values(code)]
+    values += [(expression.value, expression.block) for expression in code.torch_expressions]
+    inside = [value for value, block in values if routine.at(block).is_inside(routine)]
+    parts = (part for value in inside for part in nested(value))
+    read = {part.name.partition(".")[0] for part in parts if isinstance(part, Ref)}
+    return read | {use.name.partition(".")[0] for use in code.name_uses}

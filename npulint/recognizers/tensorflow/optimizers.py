@@ -7,12 +7,12 @@ from typing import Literal, NamedTuple
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.attributes import Flag, attribute, flag
-from npulint.facts.code import CallResult, Ref, Value, nested, written_values
+from npulint.facts.code import CallResult, Value, nested, written_values
 from npulint.facts.kinds import fact_kind
 from npulint.model.running.code_facts import CallFact
+from npulint.model.running.uses import is_never_read
 from npulint.model.values.context import Context, once, once_per_file
 from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes
-from npulint.model.values.walker import memoized
 from npulint.recognizers.registry import recognizes
 from npulint.recognizers.tensorflow.estimator_classes import is_canned
 
@@ -82,7 +82,7 @@ class Optimizer(CallFact):
         it, or applies its own gradients with it), or step (all others: it makes the update itself, or may do so)."""
         if self.call in _inner(self.call.context) or self.scope.routine.last_name in _OWN_STEPS:
             return "inner"
-        return "none" if _is_never_read(self.call) else "step"
+        return "none" if is_never_read(self.call) else "step"
 
     @attribute
     def beside(self) -> Literal["statement", "function", "none"]:
@@ -182,24 +182,6 @@ def _inner(context: Context) -> set[CallSite]:
                 held = wrapped(module.call(index))
                 calls.update([] if held is None else held.sites)
     return calls
-
-
-def _is_never_read(call: CallSite) -> bool:
-    """Whether the only thing done with the result of a call is to assign it to names that their function never
-    reads."""
-    names = {assignment.target for assignment in call.assignments}
-    if not names or call.method is not None or any("." in name or "[" in name for name in names):
-        return False
-    routine = call.scope.routine
-    return routine.kind == "function" and names.isdisjoint(_read_names(routine))
-
-
-@memoized(meanwhile=set)
-def _read_names(routine: Scope) -> set[str]:
-    """The first segments of the names that a function reads, also in functions within it."""
-    inside = [value for value, block, _ in written_values(routine.module.code) if routine.at(block).is_inside(routine)]
-    parts = (part for value in inside for part in nested(value))
-    return {part.name.partition(".")[0] for part in parts if isinstance(part, Ref)}
 
 
 def _makes_optimizer(name: str) -> bool:

@@ -15,6 +15,7 @@ from npulint.model.running.code_facts import CallFact, PlaceFact
 from npulint.model.values.cursors import CallSite, Expr, Scope
 from npulint.model.values.walker import walker
 from npulint.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.recognizers.torch.receiver_types import makers
 from npulint.recognizers.torch.tensors import on_host
 
 _SCATTERS = frozenset(("torch.scatter", "torch.Tensor.scatter", "torch.Tensor.scatter_"))
@@ -133,6 +134,8 @@ def called_apis(call: CallSite) -> list[TorchApiCall]:
     spelling, api = recorded
     if call.name.startswith("?") and call.last in member_names(call.context):  # an object of the project may have it
         return []
+    if call.last == "to_dense" and not _is_of_sparse(call):
+        return []
     if spelling == "torch.Tensor.share_memory_":  # on host tensors it moves host memory
         return []
     if spelling in _SCATTERS and call.argument("reduce") is None:
@@ -147,6 +150,12 @@ def called_apis(call: CallSite) -> list[TorchApiCall]:
     if fact.kernel in _FALLS_BACK and ".cpu()" in source:  # already copied to the host
         return []
     return [] if fact.kernel == "no_gradient" and ".detach()" in source else [fact]
+
+
+def _is_of_sparse(conversion: CallSite) -> bool:
+    """Whether what is made dense was made sparse, as far as the code shows it: of a dense tensor it does nothing."""
+    source = conversion.receiver
+    return source is not None and any("sparse" in maker.name for maker in (*makers(source), *source.sites))
 
 
 def _takes_numbers(distribution: CallSite) -> bool:

@@ -15,6 +15,7 @@ from npulint.facts.values import PossibleValues
 from npulint.model.running.block_contents import calls_inside
 from npulint.model.running.code_facts import AssignmentFact, CallFact
 from npulint.model.running.conditions import words_around
+from npulint.model.running.guards import tries_module
 from npulint.model.running.surroundings import surroundings_of
 from npulint.model.running.training import training_of
 from npulint.model.values.cursors import CallSite, Expr, Scope
@@ -91,9 +92,12 @@ class DebugAid(CallFact):
         return _is_optional(self.call)
 
     @attribute
-    def after_error(self) -> bool:
-        """Whether it stands where an exception is handled, so that no run comes to it that goes well."""
-        return any(around.kind == "except" for around in self.call.scope.ancestors)
+    def aside(self) -> Literal["handler", "self_test", "no"]:
+        """Whether it stands where nothing trains: in a handler of exceptions, or below ``__main__`` where no
+        training is started."""
+        if any(around.kind == "except" for around in self.scope.ancestors):
+            return "handler"
+        return "self_test" if tries_module(self.scope) else "no"
 
     @attribute
     def limited(self) -> Literal["no", "steps", "schedule"]:

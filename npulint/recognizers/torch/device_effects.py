@@ -8,6 +8,7 @@ from npulint.model.running.block_contents import assignments_inside, blocks_insi
 from npulint.model.running.conditions import BRANCHES, needs_presence, words
 from npulint.model.running.guards import branches_in, has_npu_branch
 from npulint.model.running.npu_server import npu_server
+from npulint.model.running.uses import is_never_read
 from npulint.model.values.context import once, once_per_file
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.model.values.walker import memoized
@@ -46,7 +47,9 @@ _GPU_FUNCTION = lazy_compile(r"(?i)(?:^|_)(?:cuda|nccl|nvidia)(?:_|$)")
 def is_spared(scope: Scope, line: int, question: Expr | None = None) -> bool:
     """Whether an NPU server does not run code that uses CUDA, and misses nothing: it stands in branches for CUDA that
     are not needed there, or after what ends the function. Of a `question` for CUDA: whether it does the same there
-    whatever the answer is."""
+    whatever the answer is, also because nobody reads it."""
+    if question is not None and question.call is not None and is_never_read(question.call):
+        return True
     decided = [] if question is None else _decided_by(question)
     if question is not None and (_is_named_for_cuda(scope) or (decided and not any(map(decides, decided)))):
         return True

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from npulint.facts.attributes import attribute
 from npulint.facts.model import Span
 from npulint.facts.values import PossibleValues
 from npulint.model.running.code_facts import PlaceFact
 from npulint.model.running.code_places import ExpressionPlace, expressions, imports_package
-from npulint.model.running.guards import surely_runs
+from npulint.model.running.guards import surely_runs, turned_on_by
 from npulint.model.running.npu_server import npu_server
+from npulint.model.running.reach import HowReached
 from npulint.model.values.context import once_per_file
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.recognizers.torch import agnostic, device_names
@@ -26,6 +28,8 @@ class CudaUse(PlaceFact, eq=False, dict=True):
 
     call: CallSite | None = None
     assignment: AssignmentSite | None = None
+    find_reach: Callable[[], HowReached] | None = None
+    """Set when the programs are known."""
 
     @property
     def args(self) -> CallSite | None:
@@ -67,6 +71,17 @@ class CudaUse(PlaceFact, eq=False, dict=True):
         if self._assertion is not None and not surely_runs(self.scope):
             return False
         return not is_spared(self.scope, self.span.line, self.question)
+
+    @attribute
+    def reached(self) -> Literal["surely", "maybe", "no"]:
+        """Whether training programs that load its file reach it on an NPU server: surely, maybe (also where there is
+        none) or not. Ask after what is cheaper."""
+        return "maybe" if self.find_reach is None else self.find_reach()
+
+    @attribute
+    def turned_on_by(self) -> str:
+        """The option that it needs to run, as it is written, where that is off by default; else empty."""
+        return turned_on_by(self.scope)
 
     @attribute
     def device_specific(self) -> bool:

@@ -12,6 +12,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
 from npulint.model.running.code_places import NamePlace, expressions, names_used
 from npulint.model.running.npu_server import npu_server
+from npulint.model.running.uses import is_never_read
 from npulint.model.values.cursors import CallSite, Expr, Scope, scope_named
 from npulint.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.recognizers.torch import device_names as known
@@ -159,6 +160,11 @@ class CudaMemberCall(CudaUse):
     def ported(self) -> bool:
         """Whether its file names the NPU anywhere."""
         return known.ported(self.scope)
+
+    @attribute
+    def unread(self) -> bool:
+        """Whether what it gives is kept under a name that nothing reads."""
+        return self.call is not None and is_never_read(self.call)
 
     @attribute
     def matters(self) -> bool:

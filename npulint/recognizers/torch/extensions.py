@@ -11,6 +11,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 from npulint.model.running.code_facts import CallFact, PlaceFact
 from npulint.model.running.code_places import ImportPlace, imports, names_used
+from npulint.model.running.reach import HowReached
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.model.values.walker import walker
@@ -33,6 +34,10 @@ _BUILT = lazy_compile(r"_cuda\d*$|_gpu$|(?:^|_)(?:ext|C)$")
 @fact_kind("cuda_extension")
 class BuilderCall(CallFact):
     """An extension is built, or compiled at run time; the name is the building function."""
+
+    reached: HowReached = "maybe"
+    """Whether training programs that load its file reach it on an NPU server: surely, maybe (also where there is none)
+    or not; set when the programs are known."""
 
     @attribute
     def what(self) -> Literal["build", "load", "inline", "ffi"]:
