@@ -227,6 +227,13 @@ def tensorflow(index: Index) -> Iterator[Row]:
         yield "tensorflow", release, "python", pythons(index.files("tensorflow")[release]), "wheels of tensorflow"
 
 
+def tensorflow_adapters() -> Iterator[Row]:
+    """The packages of TF Adapter with the TensorFlow that each is built for, of which no index has a list."""
+    yield "npu-bridge", "1.15.0", "tensorflow", "==1.15.*", "hicann/tensorflow:README.md"
+    yield "npu-device", "0.1", "tensorflow", "==2.4.*", "Ascend/tensorflow:tf_adapter_2.x/README.md"
+    yield "npu-device", "2.6.5", "tensorflow", "==2.6.*", "hicann/tensorflow:tf_adapter_2.x/README.md"
+
+
 def wheels(index: Index, table: list[dict[str, str]]) -> Iterator[tuple[str, str, str]]:
     """Per package of the table the releases that have neither a wheel for aarch64 nor an archive of sources, as ranges
     from the first to the last one; one that ends with the newest is open: ``0.0.1..0.4.13|0.6.0..``."""
@@ -268,7 +275,7 @@ def main(words: list[str]) -> int:
     with WHEELS.open(encoding="utf-8") as stream:
         table = list(csv.DictReader(stream))
     found = {
-        MATRIX: written(HEADS, [*rows, *tensorflow(index)]),
+        MATRIX: written(HEADS, [*rows, *tensorflow(index), *tensorflow_adapters()]),
         WHEELS: written(WHEEL_HEADS, wheels(index, table)),
     }
     status = 0

@@ -191,9 +191,7 @@ class Views(msgspec.Struct, frozen=True):
         links = wants_links(color, host.stdout, host.environ)
         width, plain = width_of(host.stdout, host.environ), not has_blocks(host.stdout)
         announced = self.announced if format_name in _FOR_SCREENS else frozenset()
-        return msgspec.structs.replace(
-            view, color=color, links=links, plain=plain, width=width, announced=announced
-        )
+        return msgspec.structs.replace(view, color=color, links=links, plain=plain, width=width, announced=announced)
 
 
 def _request(host: Host) -> str:
