@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from npulint.core.wings import service
+from npulint.data.releases import DEFAULT_ADAPTER
 from npulint.facts.model import Fact, FileFacts
-from npulint.judge.settings import DEFAULT_ADAPTER
 from npulint.model.code.index import FactTable, table
 from npulint.model.code.project import Project
 from npulint.model.programs.environment_variables import typed
@@ -84,6 +84,7 @@ def assembled(
         (data if file.kind == "data" else code).append(file)
     project = Project(root, code)
     context = Context(project, torch or torch_release(project.files))
+    context.declared = {"torch": torch, "cann": cann}
     if readable is not None:
         context.executions = Executions(project, readable)
     held = DataFiles(context, [*data, *project.files])

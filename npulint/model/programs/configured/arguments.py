@@ -24,6 +24,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.model.programs.configured.settings import Setting, TrainingStart, Via
 from npulint.model.values.context import Context, once
+from npulint.read.chip_names import NamedToolkit
 from npulint.read.launcher_facts import NONE
 from npulint.read.packages import Dependency
 from npulint.read.requirement import excludes_from
@@ -122,13 +123,47 @@ class TrainingArgument(ArgumentMeaning, dict=True):
         return self._setting.guarded
 
 
+@fact_kind("unknown_release")
+class UnknownRelease(Fact, dict=True):
+    """What the argument of a training framework means depends on the release of a package, and nothing shows which is
+    installed; the name is the package. It is taken for the newest one, and the report names the checks that would find
+    something with another."""
+
+    package: str
+    """The package, or `cann`."""
+    releases: str
+    """The releases with which the argument means something, such as ``<7.0.0``."""
+    _supposed: ArgumentMeaning
+
+    @property
+    def name(self) -> str:
+        """The package."""
+        return self.package
+
+    @property
+    def path(self) -> str:
+        """The path of the file with the argument."""
+        return self._supposed.path
+
+    @property
+    def span(self) -> Span:
+        """Where the argument is written."""
+        return self._supposed.span
+
+    def supposed(self) -> ArgumentMeaning:
+        """The fact about the argument that such a release would make."""
+        return self._supposed
+
+
 def training_arguments(
     settings: Sequence[Setting], versions: Versions, start: TrainingStart | None = None
-) -> Iterator[TrainingArgument]:
-    """A fact for each of these settings of one start that means something on the NPU. The settings of all frameworks
-    of the start count for conditions."""
+) -> Iterator[TrainingArgument | UnknownRelease]:
+    """A fact for each of these settings of one start that means something on the NPU, and for each that may. The
+    settings of all frameworks of the start count for conditions."""
     for rule, setting in meanings(settings, versions):
         yield TrainingArgument(rule, setting)
+    for condition, rule, setting in open_meanings(settings, versions):
+        yield unknown_release(condition, TrainingArgument(rule, setting))
     if start is not None and start.complete:
         for rule, setting in _defaults(settings, versions, start):
             yield TrainingArgument(rule, setting)
@@ -156,6 +191,22 @@ def _defaults(
         for rule in rules_about_absence(framework):
             if rule.argument not in given.values and not rule.when and given.holds(rule):
                 yield rule, Setting(framework, rule.argument, UNSET, start.path, start.span, "command line")
+
+
+def open_meanings(settings: Sequence[Setting], versions: Versions) -> Iterator[tuple[str, ArgumentRule, Setting]]:
+    """What the settings of one start would mean with an older release of a package that nothing shows the release of:
+    the condition (``gptqmodel<7.0.0``), the rule that says so, and the setting."""
+    given = _Given(settings, versions)
+    for setting in settings:
+        for rule in given.open_rules(setting):
+            for condition in filter(given.is_open, rule.versions):
+                yield condition, given.as_found(rule), setting
+
+
+def unknown_release(condition: str, supposed: ArgumentMeaning) -> UnknownRelease:
+    """The fact that the release in a condition is unknown."""
+    package = condition[: next(place for place, sign in enumerate(condition) if sign in "<>")]
+    return UnknownRelease(package.replace("_", "-"), condition[len(package) :], supposed)
 
 
 class _Given:
@@ -190,6 +241,29 @@ class _Given:
                 ][:1]
                 return [argument_rule for argument_rule in of_all + of_chips if argument_rule.cause]
         return []
+
+    def open_rules(self, setting: Setting) -> list[ArgumentRule]:
+        """The rules about a setting that do not hold, but would with older releases of packages that nothing shows the
+        release of; of its framework before inherited ones."""
+        if setting.value is None:
+            return []
+        for framework in with_inherited(setting.framework):
+            matching = [rule for rule in rules_of(framework, setting.name) if matches(setting.value, rule.values)]
+            opened = [rule for rule in matching if rule.cause and rule.effect != "fine" and self._would_hold(rule)]
+            if opened or any(self.holds(rule) for rule in matching):
+                return opened
+        return []
+
+    def is_open(self, condition: str) -> bool:
+        """Whether a condition is about older releases of a package that nothing shows the release of."""
+        match = _VERSION.fullmatch(condition)
+        return match is not None and match[2] == "<" and not self._versions.get(match[1].replace("_", "-"))
+
+    def _would_hold(self, rule: ArgumentRule) -> bool:
+        """Whether a rule holds but for conditions that are open."""
+        opened = tuple(text for text in rule.versions if self.is_open(text))
+        decided = tuple(text for text in rule.versions if text not in opened)
+        return bool(opened) and self.holds(msgspec.structs.replace(rule, versions=decided))
 
     def as_found(self, rule: ArgumentRule) -> ArgumentRule:
         """A rule that holds, with the values that the other arguments have."""
@@ -231,7 +305,16 @@ def _reason(rule: ArgumentRule, framework: str, settings: Iterable[Setting]) -> 
     return msgspec.structs.replace(candidates[0], name=rule.argument, framework=framework, value=UNSET)
 
 
-__all__ = ["ArgumentMeaning", "TrainingArgument", "Versions", "meanings", "training_arguments"]
+__all__ = [
+    "ArgumentMeaning",
+    "TrainingArgument",
+    "UnknownRelease",
+    "Versions",
+    "meanings",
+    "open_meanings",
+    "training_arguments",
+    "unknown_release",
+]
 
 
 # The releases of packages that a project requires.
@@ -239,8 +322,12 @@ __all__ = ["ArgumentMeaning", "TrainingArgument", "Versions", "meanings", "train
 
 @once
 def required_versions(context: Context) -> Versions:
-    """The version specifier of each package that the project requires; the first in the order of its files."""
-    versions: dict[str, str] = {}
+    """The version specifier of each package that the project requires, the first in the order of its files, and of
+    CANN. What the target declares comes first."""
+    versions = {name: f"=={release}.*" for name, release in context.declared.items() if release}
+    toolkits = {fact.version for file in context.project.files for fact in file.facts if isinstance(fact, NamedToolkit)}
+    if len(toolkits) == 1:
+        versions.setdefault("cann", f"=={toolkits.pop()}")
     for file in context.project.files:
         for fact in file.facts:
             if isinstance(fact, Dependency) and not versions.get(fact.name):
