@@ -106,16 +106,16 @@ def assembled(
             facts[file.path] += typed(file.facts)
         elif file.facts:
             other.append(table(typed(file.facts)))
-    other += [table(_built(facts)), table(configured.parts), table(_versions(project.files, cann))]
+    other += [table(_built(facts)), table(configured.parts), table(_versions(project.files, cann, torch))]
     tables = {path: table(path_facts) for path, path_facts in facts.items()}
     complete(tables, other, project, Declared(adapter, cann, soc))
     programs = Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch, configured.only_start)
     return Assembled(context, programs.all(configured.programs))
 
 
-def _versions(files: Iterable[FileFacts], cann: str) -> list[Fact]:
+def _versions(files: Iterable[FileFacts], cann: str, torch: str) -> list[Fact]:
     """The facts about what the project installs together on NPU servers, each once."""
-    installed = list(environments(files, cann))
+    installed = list(environments(files, cann, torch))
     if not installed:
         return []
     from npulint.recognizers.versions.conflicts import conflicts  # needs a library for versions
