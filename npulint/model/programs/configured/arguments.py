@@ -223,47 +223,37 @@ class _Given:
         and those about single chips."""
         if setting.value is None and setting.via != "file":
             return []  # computed
-        for framework in with_inherited(setting.framework):
-            argument_rules = [
-                argument_rule
-                for argument_rule in rules_of(framework, setting.name)
-                if matches(setting.value, argument_rule.values)
-            ]
-            holding = [argument_rule for argument_rule in argument_rules if self.holds(argument_rule)]
+        for matching in _matching(setting):
+            holding = [rule for rule in matching if self.holds(rule)]
             if holding:
-                of_all = [
-                    argument_rule
-                    for argument_rule in holding
-                    if not argument_rule.chips or argument_rule.effect == "fine"
-                ][:1]
-                of_chips = [
-                    argument_rule for argument_rule in holding if argument_rule.chips and argument_rule.effect != "fine"
-                ][:1]
-                return [argument_rule for argument_rule in of_all + of_chips if argument_rule.cause]
+                return _telling(holding)
         return []
 
     def open_rules(self, setting: Setting) -> list[ArgumentRule]:
-        """The rules about a setting that do not hold, but would with older releases of packages that nothing shows the
-        release of; of its framework before inherited ones."""
+        """The rules about a setting that do not hold, but would say something with older releases of packages that
+        nothing shows the release of."""
         if setting.value is None:
             return []
-        for framework in with_inherited(setting.framework):
-            matching = [rule for rule in rules_of(framework, setting.name) if matches(setting.value, rule.values)]
-            opened = [rule for rule in matching if rule.cause and rule.effect != "fine" and self._would_hold(rule)]
+        for matching in _matching(setting):
+            opened = [rule for rule in matching if rule.effect != "fine" and rule in self._supposing(rule, matching)]
             if opened or any(self.holds(rule) for rule in matching):
                 return opened
         return []
+
+    def _supposing(self, rule: ArgumentRule, matching: Sequence[ArgumentRule]) -> list[ArgumentRule]:
+        """The rules that say something if the packages of unknown release that a rule names are older than it says;
+        none where it names no such package."""
+        found = [_VERSION.fullmatch(text) for text in rule.versions if self.is_open(text)]
+        if not found:
+            return []
+        older = {match[1].replace("_", "-"): f"<{match[3]}" for match in found if match is not None}
+        versions = {**self._versions, **older}
+        return _telling([other for other in matching if self.holds(other, versions)])
 
     def is_open(self, condition: str) -> bool:
         """Whether a condition is about older releases of a package that nothing shows the release of."""
         match = _VERSION.fullmatch(condition)
         return match is not None and match[2] == "<" and not self._versions.get(match[1].replace("_", "-"))
-
-    def _would_hold(self, rule: ArgumentRule) -> bool:
-        """Whether a rule holds but for conditions that are open."""
-        opened = tuple(text for text in rule.versions if self.is_open(text))
-        decided = tuple(text for text in rule.versions if text not in opened)
-        return bool(opened) and self.holds(msgspec.structs.replace(rule, versions=decided))
 
     def as_found(self, rule: ArgumentRule) -> ArgumentRule:
         """A rule that holds, with the values that the other arguments have."""
@@ -275,8 +265,9 @@ class _Given:
         )
         return msgspec.structs.replace(rule, when=when) if when else rule
 
-    def holds(self, rule: ArgumentRule) -> bool:
-        """Whether the conditions of a rule on other arguments and on releases hold."""
+    def holds(self, rule: ArgumentRule, versions: Versions | None = None) -> bool:
+        """Whether the conditions of a rule on other arguments and on releases hold, with other `versions` than those of
+        the project if they are given."""
         for name, patterns in rule.when:
             given = self.values.get(name)
             if given is None:
@@ -284,7 +275,21 @@ class _Given:
                     return False
             elif not any(matches(value, patterns) for value in given):
                 return False
-        return all(_is_release(text, self._versions) for text in rule.versions)
+        known = self._versions if versions is None else versions
+        return all(_is_release(text, known) for text in rule.versions)
+
+
+def _matching(setting: Setting) -> Iterator[list[ArgumentRule]]:
+    """The rules about an argument with this value: those of its framework, then those of each inherited one."""
+    for framework in with_inherited(setting.framework):
+        yield [rule for rule in rules_of(framework, setting.name) if matches(setting.value, rule.values)]
+
+
+def _telling(holding: Sequence[ArgumentRule]) -> list[ArgumentRule]:
+    """Of rules that hold the first, and the first about single chips, if they say something."""
+    of_all = [rule for rule in holding if not rule.chips or rule.effect == "fine"][:1]
+    of_chips = [rule for rule in holding if rule.chips and rule.effect != "fine"][:1]
+    return [rule for rule in of_all + of_chips if rule.cause]
 
 
 def _is_release(condition: str, versions: Versions) -> bool:
