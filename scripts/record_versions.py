@@ -34,6 +34,7 @@ HEADS = ("package", "release", "needs", "allowed", "source")
 WHEEL_HEADS = ("package", "lacks", "instead")
 _OLDEST = {"torch-npu": "1.8", "torchvision": "0.9", "torchaudio": "0.8", "vllm-ascend": "0.7", "triton-ascend": "3"}
 _TENSORFLOW = ("1.15.0", "1.15.5", "2.6.0", "2.6.5")  # those that the adapters are made for
+_NUMPY = "1.26.4"
 _BACK = 2  # tables of the vendor call a torch_npu compatible with the CANN of two releases before its own
 _CANN = (
     *("5.1.RC1", "5.1.RC2", "6.0.RC1", "6.0.1", "6.3.RC1", "6.3.RC2", "6.3.RC3", "7.0.RC1", "7.0.0", "8.0.RC1"),
@@ -227,6 +228,25 @@ def tensorflow(index: Index) -> Iterator[Row]:
         yield "tensorflow", release, "python", pythons(index.files("tensorflow")[release]), "wheels of tensorflow"
 
 
+def numpy(index: Index) -> Iterator[Row]:
+    """The releases of NumPy from 2 on, with the first CANN whose list of dependencies allows them, and the newest one
+    before, which any CANN allows."""
+    source = "CANN: runtime dependencies of 8.5.0 and 9.0.0"
+    for release, files in index.files("numpy").items():
+        version = Version(release)
+        if release == _NUMPY:
+            yield "numpy", release, "python", pythons(files), "wheels of numpy"
+        elif version.major >= 2 and not version.is_prerelease:
+            yield "numpy", release, "cann", ">=9.0.0", source
+
+
+def tensorflow_adapters() -> Iterator[Row]:
+    """The packages of TF Adapter with the TensorFlow that each is built for, of which no index has a list."""
+    yield "npu-bridge", "1.15.0", "tensorflow", "==1.15.*", "hicann/tensorflow:README.md"
+    yield "npu-device", "0.1", "tensorflow", "==2.4.*", "Ascend/tensorflow:tf_adapter_2.x/README.md"
+    yield "npu-device", "2.6.5", "tensorflow", "==2.6.*", "hicann/tensorflow:tf_adapter_2.x/README.md"
+
+
 def wheels(index: Index, table: list[dict[str, str]]) -> Iterator[tuple[str, str, str]]:
     """Per package of the table the releases that have neither a wheel for aarch64 nor an archive of sources, as ranges
     from the first to the last one; one that ends with the newest is open: ``0.0.1..0.4.13|0.6.0..``."""
@@ -268,7 +288,7 @@ def main(words: list[str]) -> int:
     with WHEELS.open(encoding="utf-8") as stream:
         table = list(csv.DictReader(stream))
     found = {
-        MATRIX: written(HEADS, [*rows, *tensorflow(index)]),
+        MATRIX: written(HEADS, [*rows, *tensorflow(index), *tensorflow_adapters(), *numpy(index)]),
         WHEELS: written(WHEEL_HEADS, wheels(index, table)),
     }
     status = 0

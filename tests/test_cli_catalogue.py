@@ -46,6 +46,8 @@ def test_checks_whose_names_contain_a_word_are_suggested() -> None:
     assert " and " in told and " more" in told
     assert call("explain", "cuda", "--lang", "zh").err.count("`cuda-") > 4
     assert "`loss-scale-missing`" in call("explain", "loss scale").err
+    assert "`embedding-lookup`" in call("explain", "sparse").err, "in its title alone"
+    assert call("explain", "梯度", "--lang", "zh").err.count("`") > 4
     assert call("explain", "zzzz").err.rstrip() == "error: there is no check named `zzzz`"
     one = call("explain", "suppression unused").err
     assert one.rstrip().endswith("did you mean `unused-suppression`?")

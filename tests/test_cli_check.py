@@ -15,6 +15,7 @@ from npulint.facts.model import Problem
 from npulint.hosts.cli.reporting import exit_code
 from npulint.judge.findings import RunResult, Summary
 from npulint.judge.settings import Settings
+from tests.project_support import Project
 from tests.surface_support import call, finding, sample
 
 
@@ -214,3 +215,13 @@ def test_the_real_pipeline_is_behind_it() -> None:
     assert "1 file was only partly read: a.py (Python 2)" in done.stdout
     missing = subprocess.run([*words, "nope"], capture_output=True, text=True, env=environ, check=False)
     assert (missing.returncode, missing.stderr) == (2, "error: nope: does not exist\n")
+
+
+def test_a_missing_path_is_named_once(project: Project) -> None:
+    answer = project.run("check", "nosuch", "--isolated")
+    assert (answer.code, answer.out, answer.err) == (2, "", "error: nosuch: does not exist\n")
+    project.write({"a.py": "x = 1\n"})
+    beside = project.run("check", "nosuch", "a.py", "--isolated")
+    assert (beside.code, (beside.out + beside.err).count("nosuch")) == (2, 1)
+    assert "All checks passed" not in beside.out
+    assert "nosuch" in project.run("check", "nosuch", "--isolated", "--format", "json").out

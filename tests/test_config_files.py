@@ -114,6 +114,12 @@ def test_stdin_is_configured_by_its_name() -> None:
     [
         pytest.param("selekt = []", "npulint.toml:1: unknown key `selekt`; did you mean `select`?", id="unknown key"),
         pytest.param("min_severity = 'note'", "did you mean `min-severity`?", id="underscore for hyphen"),
+        pytest.param(
+            "[tool.npulint]\nselect = []",
+            "npulint.toml:1: `[tool.npulint]` is the table of pyproject.toml; in this file the keys stand at the top",
+            id="the table of another file",
+        ),
+        pytest.param("[tool.ruff]\nselect = []", "unknown key `tool`", id="a table of another tool"),
         pytest.param("zzzzzz = 1", "npulint.toml:1: unknown key `zzzzzz`", id="a key like nothing"),
         pytest.param(
             f"jobs = {'9' * 5000}", "npulint.toml:1: invalid TOML: Exceeds the limit", id="an integer of 5000 digits"

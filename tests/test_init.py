@@ -16,8 +16,8 @@ import yaml
 from npulint import __version__
 from npulint.hosts.cli.commands import PARTS
 from npulint.hosts.cli.init.create import create
+from npulint.hosts.cli.init.origin import PLACEHOLDER, requirement
 from npulint.hosts.cli.init.origin import pinned as installing
-from npulint.hosts.cli.init.origin import requirement
 from npulint.hosts.integrations import template
 from tests.git_support import git
 from tests.project_support import ROOT, Answer, Project
@@ -108,17 +108,17 @@ def test_what_exists_stays_and_is_told_what_to_add(project: Project, part: str) 
 
 
 @pytest.mark.parametrize("name", ["github-workflow.yml", "gitlab-ci.yml", "pre-commit-config.yaml"])
-def test_files_that_install_by_name_say_what_else_to_write(name: str) -> None:
-    address = f"# npulint @ git+https://HOST/OWNER/npulint@v{__version__}"
-    by_name = installing(template(name), "npulint")
-    assert yaml.safe_load(by_name) == yaml.safe_load(template(name).replace(f"npulint=={__version__}", "npulint"))
-    lines = by_name.split("\n")
-    place = next(number for number, line in enumerate(lines) if line.strip() == address)
-    assert '"npulint"' in lines[place + 1]
-    assert len(lines[place]) - len(lines[place].lstrip()) == len(lines[place + 1]) - len(lines[place + 1].lstrip())
+def test_files_with_an_address_to_fill_in_say_so(name: str) -> None:
+    advice = "# write the address of npulint's repository here,"
+    open_text = installing(template(name), PLACEHOLDER)
+    assert yaml.safe_load(open_text) == yaml.safe_load(template(name).replace(f"npulint=={__version__}", PLACEHOLDER))
+    lines = open_text.split("\n")
+    place = next(number for number, line in enumerate(lines) if line.strip() == advice)
+    assert f'"{PLACEHOLDER}"' in lines[place + 2]
+    assert len(lines[place]) - len(lines[place].lstrip()) == len(lines[place + 2]) - len(lines[place + 2].lstrip())
     release = installing(template(name), f"npulint=={__version__}")
     assert release == template(name)
-    assert address not in installing(template(name), "npulint @ git+https://example.org/a/b@0123456")
+    assert advice not in installing(template(name), "npulint @ git+https://example.org/a/b@0123456")
 
 
 def test_the_hook_shows_warnings_that_do_not_stop_a_commit() -> None:

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from npulint import __version__
-from npulint.hosts.cli.init.origin import from_origin
+from npulint.hosts.cli.init.origin import PLACEHOLDER, from_origin
 from npulint.hosts.cli.init.plan import INSTALLING, plan
 from scripts import build_release, precommit_mirror, release
 from tests.git_support import git
@@ -143,11 +143,16 @@ def test_steps_call_scripts_and_folders_that_exist() -> None:
             {"url": "https://example.org/a/npulint", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
             f"npulint @ git+https://example.org/a/npulint@{COMMIT}",
         ),
-        ({"url": "https://token@example.org/a", "vcs_info": {"vcs": "git", "commit_id": COMMIT}}, "npulint"),
-        ({"url": 'https://example.org/"; x', "vcs_info": {"vcs": "git", "commit_id": COMMIT}}, "npulint"),
-        ({"url": "https://example.org/a", "vcs_info": {"vcs": "git", "commit_id": "main"}}, "npulint"),
-        ({"url": "file:///home/me/npulint", "dir_info": {"editable": True}}, "npulint"),
-        ("broken", "npulint"),
+        ({"url": "https://token@example.org/a", "vcs_info": {"vcs": "git", "commit_id": COMMIT}}, PLACEHOLDER),
+        ({"url": 'https://example.org/"; x', "vcs_info": {"vcs": "git", "commit_id": COMMIT}}, PLACEHOLDER),
+        ({"url": "https://example.org/a", "vcs_info": {"vcs": "git", "commit_id": "main"}}, PLACEHOLDER),
+        ({"url": "file:///home/me/npulint", "dir_info": {"editable": True}}, PLACEHOLDER),
+        (
+            {"url": "https://example.org/npulint-0.1.0-py3-none-any.whl", "archive_info": {}},
+            "npulint @ https://example.org/npulint-0.1.0-py3-none-any.whl",
+        ),
+        ({"url": "file:///home/me/npulint-0.1.0-py3-none-any.whl", "archive_info": {}}, PLACEHOLDER),
+        ("broken", PLACEHOLDER),
     ],
 )
 def test_init_pins_what_others_can_install(origin: object, pinned: str) -> None:
@@ -164,8 +169,25 @@ def test_files_that_install_npulint_hold_the_pin(part: str, tmp_path: Path, monk
     assert yaml.safe_load(piece.text)
 
 
-def test_a_copy_from_a_folder_says_that_nothing_is_pinned(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("npulint.hosts.cli.init.origin.requirement", lambda: "npulint")
+def test_a_copy_from_a_folder_nobody_else_has_leaves_the_address_open(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("npulint.hosts.cli.init.origin.requirement", lambda: PLACEHOLDER)
     answer = project.run("init", "--with", "github")
-    assert 'pip install "npulint"' in (project.folder / ".github/workflows/npulint.yml").read_text(encoding="utf-8")
+    text = (project.folder / ".github/workflows/npulint.yml").read_text(encoding="utf-8")
+    assert f'pip install "{PLACEHOLDER}"' in text and 'pip install "npulint"' not in text
     assert "installed from a folder" in answer.out
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_a_copy_from_a_clone_installs_its_repository(tmp_path: Path, published: bool) -> None:
+    git = tmp_path / ".git"
+    for name, text in {
+        "HEAD": f"{COMMIT}\n",
+        "config": '[remote "origin"]\n\turl = git@example.org:a/npulint.git\n',
+        "refs/remotes/origin/main": f"{COMMIT if published else COMMIT[::-1]}\n",
+    }.items():
+        (git / name).parent.mkdir(parents=True, exist_ok=True)
+        (git / name).write_text(text, encoding="utf-8")
+    record = json.dumps({"url": tmp_path.as_uri(), "dir_info": {"editable": True}})
+    assert from_origin(record) == "npulint @ git+https://example.org/a/npulint" + (f"@{COMMIT}" if published else "")

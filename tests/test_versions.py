@@ -11,7 +11,15 @@ import msgspec
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from npulint.data.version_matrix import known_releases, lacks_aarch64, packages_with_needs, releases_of
+from npulint.data.version_matrix import (
+    adapted,
+    has_adapter,
+    known_releases,
+    lacks_aarch64,
+    nearest_adapted,
+    packages_with_needs,
+    releases_of,
+)
 from npulint.hosts.cli.host import system
 from npulint.hosts.cli.main import main
 from npulint.read.dependency import read_dependency
@@ -23,7 +31,7 @@ from npulint.recognizers.versions.stacks import stacks, unmatched
 CODES = "NPU3161,NPU3165,NPU3166,NPU3167,NPU3168,NPU3169,NPU3183,NPU3184"
 
 
-def conflicts(folder: Path, files: dict[str, str]) -> list[tuple[str, str, int]]:
+def conflicts(folder: Path, files: dict[str, str], codes: str = CODES) -> list[tuple[str, str, int]]:
     """Code, path and line of each finding about versions."""
     for name, text in {"train.py": "import torch\n\nmodel = torch.nn.Linear(3, 3)\n", **files}.items():
         path = folder / name
@@ -31,7 +39,7 @@ def conflicts(folder: Path, files: dict[str, str]) -> list[tuple[str, str, int]]
         path.write_text(text)
     output = io.StringIO()
     host = msgspec.structs.replace(system(), stdout=output)
-    main(["check", "--format=json", "--no-cache", "--preview", f"--select={CODES}", str(folder)], host)
+    main(["check", "--format=json", "--no-cache", "--preview", f"--select={codes}", str(folder)], host)
     found = json.loads(output.getvalue())["findings"]
     return [(one["code"], os.path.relpath(one["path"], folder), one["line"]) for one in found]
 
@@ -197,3 +205,36 @@ def test_versions_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["versions", "torch==0.4", "--lang", "zh"]) == 1
     assert "没有" in capsys.readouterr().out
     assert main(["versions", "numpy==1"]) == 2
+
+
+@pytest.mark.parametrize("release", ["2.1.2", "2.0.0", "2.2.2", "2.3.0", "2.4.1", "2.5.0", "2.7.0", "1.9.1", "2.1.0"])
+def test_check_and_versions_say_the_same_of_a_release_of_torch(release: str) -> None:
+    pin = f"=={release}"
+    missing = unmatched({"torch": pin})
+    assert has_adapter("torch", pin) is (not missing)
+    assert [one.nearest for one in missing] == ([] if has_adapter("torch", pin) else [nearest_adapted("torch", pin)])
+
+
+def test_every_release_with_an_adapter_is_in_a_stack() -> None:
+    patched = {"1.5.0"}  # without a package
+    assert all(any(stacks({"torch": f"=={release}"})) for release in set(adapted("torch")) - patched)
+
+
+_TRAIN = """import torch
+
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in loader:
+    criterion(model(x), y).backward()
+    optimizer.step()
+"""
+
+
+def test_a_pin_without_torch_npu_is_reported_once_by_what_needs_it_most(tmp_path: Path) -> None:
+    files = {
+        "convert.py": 'import torch\n\ntorch.save(torch.load("a.pt"), "b.pt")\n',
+        "requirements.txt": "torch==2.1.2\n",
+    }
+    codes = "NPU31U0,NPU31U2"
+    assert conflicts(tmp_path, {**files, "train.py": _TRAIN}, codes) == [("NPU31U0", "requirements.txt", 1)]
+    assert conflicts(tmp_path, files | {"train.py": ""}, codes) == [("NPU31U2", "requirements.txt", 1)]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from npulint.core.wings import service
+from npulint.data.releases import DEFAULT_ADAPTER
 from npulint.facts.model import Fact, FileFacts
-from npulint.judge.settings import DEFAULT_ADAPTER
 from npulint.model.code.index import FactTable, table
 from npulint.model.code.project import Project
 from npulint.model.programs.environment_variables import typed
@@ -84,6 +84,7 @@ def assembled(
         (data if file.kind == "data" else code).append(file)
     project = Project(root, code)
     context = Context(project, torch or torch_release(project.files))
+    context.declared = {"torch": torch, "cann": cann}
     if readable is not None:
         context.executions = Executions(project, readable)
     held = DataFiles(context, [*data, *project.files])
@@ -105,16 +106,16 @@ def assembled(
             facts[file.path] += typed(file.facts)
         elif file.facts:
             other.append(table(typed(file.facts)))
-    other += [table(_built(facts)), table(configured.parts), table(_versions(project.files, cann))]
+    other += [table(_built(facts)), table(configured.parts), table(_versions(project.files, cann, torch))]
     tables = {path: table(path_facts) for path, path_facts in facts.items()}
     complete(tables, other, project, Declared(adapter, cann, soc))
     programs = Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch, configured.only_start)
     return Assembled(context, programs.all(configured.programs))
 
 
-def _versions(files: Iterable[FileFacts], cann: str) -> list[Fact]:
+def _versions(files: Iterable[FileFacts], cann: str, torch: str) -> list[Fact]:
     """The facts about what the project installs together on NPU servers, each once."""
-    installed = list(environments(files, cann))
+    installed = list(environments(files, cann, torch))
     if not installed:
         return []
     from npulint.recognizers.versions.conflicts import conflicts  # needs a library for versions

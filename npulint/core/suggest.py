@@ -97,6 +97,16 @@ def closest_match(word: str, candidates: Iterable[str]) -> str:
     return plain[close[0]] if close else ""
 
 
+def only_close_match(word: str, candidates: Iterable[str]) -> str:
+    """The `closest_match`, empty where another of the words is as similar: of ``910A`` and ``910B`` neither is meant
+    by ``910X``."""
+    from difflib import SequenceMatcher
+
+    meant = closest_match(word, candidates)
+    ratios = [SequenceMatcher(None, _plain(other), _plain(word)).ratio() for other in candidates] if meant else []
+    return meant if ratios and ratios.count(max(ratios)) == 1 else ""
+
+
 @lru_cache(maxsize=32)
 def _by_plain_form(words: tuple[str, ...]) -> dict[str, str]:
     return {_plain(candidate): candidate for candidate in words}

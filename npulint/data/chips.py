@@ -45,6 +45,7 @@ _VERSIONS = lazy_compile(
     re.IGNORECASE,
 )
 """All SoC versions, also of chips that nobody trains on. What follows a hyphen or ``Vir`` is a part of a chip."""
+_MAKER = lazy_compile(r"\Aascend[-_ ]?|\Aatlas (?:\d{3}[TI]? )?(?=A\d\b)", re.IGNORECASE)
 _PART = lazy_compile(r"(?:-\w+|vir\d+)\Z", re.IGNORECASE)
 
 _BEGINNINGS = tuple((chip, lazy_compile(chip.names, re.IGNORECASE)) for chip in CHIPS)
@@ -63,10 +64,10 @@ def chip(soc: str) -> str:
 def is_soc(name: str) -> bool:
     """Whether there is a SoC version, or a generation, of this name.
 
-    >>> [is_soc(one) for one in ("Ascend910B1", "910_9391", "a2", "310P3Vir01", "910X", "901B")]
-    [True, True, True, True, False, False]
+    >>> [is_soc(one) for one in ("Ascend910B1", "910_9391", "a2", "310P3Vir01", "Atlas 800T A2", "910X", "Atlas 800")]
+    [True, True, True, True, True, False, False]
     """
-    return _VERSIONS.fullmatch(_PART.sub("", _without_maker(name))) is not None
+    return _VERSIONS.fullmatch(_PART.sub("", without_maker(name))) is not None
 
 
 def soc_names() -> tuple[str, ...]:
@@ -94,12 +95,17 @@ def generation(soc: str) -> str:
 
 
 def _found(soc: str) -> Chip | None:
-    name = _without_maker(soc)
+    name = without_maker(soc)
     return next((soc_chip for soc_chip, begins in _BEGINNINGS if begins.match(name)), None)
 
 
-def _without_maker(soc: str) -> str:
-    return re.sub(r"(?i)^ascend[-_ ]?", "", soc)
+def without_maker(name: str) -> str:
+    """A SoC version without ``Ascend``; the generation (``A2``) of the name of a product (``Atlas 800T A2``).
+
+    >>> without_maker("Ascend910B1"), without_maker("Atlas 900 A3"), without_maker("Atlas A2")
+    ('910B1', 'A3', 'A2')
+    """
+    return _MAKER.sub("", name)
 
 
 # The memory of Ascend chips, as one process sees it: that of a chip, for A3 that of a die.
@@ -138,6 +144,6 @@ def chip_memory(soc: str) -> ChipMemory | None:
     >>> chip_memory("Ascend910B4").gib, chip_memory("910B3").gib, chip_memory("A3").gib, chip_memory("910A").gib
     (32, 64, 64, 32)
     """
-    exact = re.sub(r"(?i)^ascend[-_ ]?", "", soc).upper()
+    exact = without_maker(soc).upper()
     names = (exact, chip(soc))
     return next((memory for name in names if name for memory in MEMORIES if name.startswith(memory.names)), None)

@@ -11,6 +11,8 @@ import msgspec
 from npulint.core.lazy_regex import lazy_compile
 from npulint.data import lazy_table
 
+DEFAULT_ADAPTER = "1.15"
+"""The release line of the adapter that is assumed where none is declared."""
 Release = tuple[int, ...]
 Standing = Literal["yes", "later", "gone", "unknown"]
 

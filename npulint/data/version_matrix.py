@@ -13,6 +13,7 @@ from npulint.data import lazy_table
 
 if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
+    from packaging.version import Version
 
 RECOMMENDED = "recommended "
 """Precedes the name of what is recommended, not needed."""
@@ -89,9 +90,11 @@ def lacks_aarch64(package: str, specifier: SpecifierSet) -> str | None:
 
 # The package of torch_npu for a pinned release of PyTorch.
 
-_FIRST = ((1, 5),)  # built from a patched PyTorch, without a package of its own
-_PATCHES = 10  # of a minor release, at most
+_PATCHED = "1.5.0"  # torch_npu was built from a patched PyTorch, without a package of its own
+_ADAPTERS = {"torch": ("torch-npu",), "tensorflow": ("npu-bridge", "npu-device")}
+_GROWING = ("torch",)  # later releases get an adapter as well; TF Adapter has stayed at TensorFlow 1.15 and 2.6
 _LATER = 20  # minor releases that are not known so far
+_PATCHES = 10  # of a minor release, at most
 _BUILD = lazy_compile(r"\+[\w.]+")
 _CONDA = lazy_compile(r"^=(?!=)v?([\d.]*\d)(?:\.?\*)?$")
 _PINNED = lazy_compile(r"===?(\d+(?:\.\d+){1,2})")
@@ -111,38 +114,86 @@ def adapter_for(version: str) -> str:
     return f"~={number}" if is_recorded else ""
 
 
-def has_adapter(version: str) -> bool | None:
-    """Whether some release of torch that a specifier of pip or conda allows has a torch-npu; None if that is unknown,
-    and where it allows later releases than those that are known.
+def has_adapter(framework: str, version: str) -> bool | None:
+    """Whether some release of a framework (torch, tensorflow) that a specifier of pip or conda allows has an adapter
+    for the NPU; None if that is unknown, also where it allows later releases than those that are known.
 
-    >>> has_adapter("==1.6"), has_adapter("=1.9.1"), has_adapter("==1.7.1+cu110"), has_adapter("<1.5")
-    (False, False, False, False)
-    >>> has_adapter("==2.1.2"), has_adapter("==2.7.1+cpu"), has_adapter(">=1.7"), has_adapter("==3.1"), has_adapter("")
-    (True, True, None, None, None)
+    >>> [has_adapter("torch", text) for text in ("==1.6", "=1.9.1", "==1.7.1+cu110", "<1.5", "==2.1.2", "~=2.1.1")]
+    [False, False, False, False, False, False]
+    >>> [has_adapter("torch", text) for text in ("==2.1.0", "==2.7.1+cpu", "=2.3", ">=1.7", "==1.5.0")]
+    [True, True, True, True, True]
+    >>> [has_adapter("torch", text) for text in ("==3.1", ">=2.99", "", "latest")]
+    [None, None, None, None]
+    >>> [has_adapter("tensorflow", text) for text in ("==1.15.5", ">=2.0", "==2.6.5", ">=2.10", "==1.13.1")]
+    [True, True, True, False, False]
     """
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
-    try:
-        allowed = SpecifierSet(_CONDA.sub(r"==\1.*", _BUILD.sub("", version)))
-    except InvalidSpecifier:
+    allowed = _allowed(version)
+    if allowed is None:
         return None
-    if not version or allowed.contains("99"):
-        return None
-    if any(_allows(allowed, release) for release in _supported()):
+    if any(_allows(allowed, release) for release in adapted(framework)):
         return True
-    major, minor = max(_supported())
-    later = [(major, minor + step) for step in range(1, _LATER)] + [(major + 1, step) for step in range(_LATER)]
-    return None if any(_allows(allowed, release) for release in later) else False
+    return None if framework in _GROWING and _allows_later(allowed, adapted(framework)[-1]) else False
 
 
-def _allows(allowed: SpecifierSet, release: tuple[int, int]) -> bool:
-    """Whether a specifier allows some patch release of a minor release."""
-    return any(allowed.contains(f"{release[0]}.{release[1]}.{patch}") for patch in range(_PATCHES))
+def nearest_adapted(framework: str, version: str) -> tuple[str, ...]:
+    """The releases of a framework with an adapter that are just below and above those that a specifier allows.
+
+    >>> nearest_adapted("torch", "==2.1.2"), nearest_adapted("torch", "~=2.3.2"), nearest_adapted("torch", "<1.5")
+    (('2.1.0', '2.2.0'), ('2.3.1', '2.4.0'), ('1.5.0',))
+    >>> nearest_adapted("tensorflow", ">=2.10"), nearest_adapted("tensorflow", "==1.14")
+    (('2.6',), ('1.15',))
+    """
+    from packaging.version import Version
+
+    bounds = [Version(clause.version.removesuffix(".*")) for clause in _allowed(version) or ()]
+    if not bounds:
+        return ()
+    return neighbours(adapted(framework), min(bounds), max(bounds))
+
+
+def neighbours(releases: Sequence[str], first: Version, last: Version) -> tuple[str, ...]:
+    """Of sorted releases the last one up to `first` and the first one from `last` on, where there are some: just
+    outside of a range in which none of them is."""
+    from packaging.version import Version
+
+    below = [release for release in releases if Version(release) <= first][-1:]
+    above = [release for release in releases if Version(release) >= last][:1]
+    return tuple(dict.fromkeys((*below, *above)))
 
 
 @cache
-def _supported() -> frozenset[tuple[int, int]]:
-    """The minor releases of torch that torch_npu exists for."""
-    needed = (text for needs in releases_of("torch-npu").values() for text in needs["torch"])
-    numbers = (text.removeprefix("==").split(".") for text in needed)
-    return frozenset((int(number[0]), int(number[1])) for number in numbers) | frozenset(_FIRST)
+def adapted(framework: str) -> tuple[str, ...]:
+    """The releases of a framework that an adapter exists for, oldest first: ``2.1.0``, or ``2.6`` for all patches."""
+    from packaging.version import Version
+
+    needed = {
+        text.removeprefix("==").removesuffix(".*")
+        for package in _ADAPTERS[framework]
+        for needs in releases_of(package).values()
+        for text in needs[framework]
+    }
+    return tuple(sorted(needed | ({_PATCHED} if framework == "torch" else set()), key=Version))
+
+
+def _allowed(version: str) -> SpecifierSet | None:
+    """What a specifier of pip or conda allows; None if it says nothing or is not understood."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        return SpecifierSet(_CONDA.sub(r"==\1.*", _BUILD.sub("", version))) if version else None
+    except InvalidSpecifier:
+        return None
+
+
+def _allows(allowed: SpecifierSet, release: str) -> bool:
+    """Whether a specifier allows a release, or some patch of a minor release."""
+    if release.count(".") > 1:
+        return allowed.contains(release)
+    return any(allowed.contains(f"{release}.{patch}") for patch in range(_PATCHES))
+
+
+def _allows_later(allowed: SpecifierSet, newest: str) -> bool:
+    """Whether a specifier allows releases later than the newest known one."""
+    major, minor = (int(part) for part in newest.split(".")[:2])
+    later = [f"{major}.{minor + step}" for step in range(1, _LATER)] + [f"{major + 1}.{step}" for step in range(_LATER)]
+    return allowed.contains("99") or any(_allows(allowed, release) for release in later)

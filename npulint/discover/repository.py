@@ -12,6 +12,7 @@ from npulint.core.links import below, repository
 from npulint.discover.safe_open import read_regular
 
 _LIMIT = 4 * 1024 * 1024  # bytes of packed references
+_BRANCHES = 1000  # of a folder of references that are read
 _COMMIT = lazy_compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _REFERENCE = lazy_compile(r"refs/[\w./@+-]+\Z")
 _SECTION = lazy_compile(r"[ \t]*\[[ \t]*(?:remote[ \t]+\"(?P<remote>[^\"]*)\"|[^]]*)[ \t]*\]", re.MULTILINE)
@@ -25,11 +26,12 @@ _SERVERS = (("gitlab", "/-/blob/"), ("github", "/blob/"), ("gitee", "/blob/"), (
 
 class Repository(msgspec.Struct, frozen=True):
     """A git repository: its folder, the commit that is checked out, and its URL on the web without user and password;
-    empty where unknown."""
+    empty where unknown. `published`: a branch of a remote is at the commit."""
 
     folder: str
     commit: str = ""
     url: str = ""
+    published: bool = False
 
     @property
     def name(self) -> str:
@@ -56,7 +58,9 @@ def repository_around(folder: str) -> Repository | None:
     shared = os.path.join(own, _text(os.path.join(own, "commondir")).strip() or ".")  # of all worktrees
     if not below(shared, root):
         return Repository(root)
-    return Repository(root, _commit(own, shared), web_url(_origin(_text(os.path.join(shared, "config")))))
+    commit = _commit(own, shared)
+    url = web_url(_origin(_text(os.path.join(shared, "config"))))
+    return Repository(root, commit, url, bool(commit) and commit in _remote_commits(shared))
 
 
 def _own_folder(root: str) -> str:
@@ -82,6 +86,15 @@ def _commit(own: str, shared: str) -> str:
         if of == name and _COMMIT.match(commit):
             return commit
     return ""
+
+
+def _remote_commits(shared: str) -> set[str]:
+    """The commits that the branches of remotes were at when they were last fetched."""
+    packed = (line.partition(" ") for line in _text(os.path.join(shared, "packed-refs")).splitlines())
+    commits = {commit for commit, _, name in packed if name.startswith("refs/remotes/")}
+    for folder, _, names in os.walk(os.path.join(shared, "refs", "remotes")):
+        commits.update(_text(os.path.join(folder, name)).strip() for name in names[:_BRANCHES])
+    return commits
 
 
 def _origin(config: str) -> str:

@@ -248,6 +248,19 @@ class FrameworkUse(msgspec.Struct, frozen=True):
     use: Literal["import", "configuration", "start"] = "import"
 
 
+class OpenRelease(msgspec.Struct, frozen=True, order=True):
+    """A check that finds nothing at a place because nothing shows a release or the chip, and would find something for
+    some. `key` is what is unknown: a key of the target (``cann``), or a package; `releases` are those for which it
+    would (``<7.0.0``), empty where the table has no single range."""
+
+    key: str
+    releases: str
+    name: str
+    code: str
+    path: str
+    line: int
+
+
 class GraphSummary(msgspec.Struct, frozen=True):
     """Facts of a run about the graph in the file at `path`; form, framework and version as in
     `npulint.facts.graph.Graph`. `nodes` counts its main body and its `functions`, `trains` says whether it has a
@@ -393,7 +406,8 @@ class RunResult(msgspec.Struct, frozen=True):
     `baseline` remove from `findings`. `comparison` is None without a reference. `graphs` describe the graph files,
     `runs` the run artifacts of each project. `seen` are the frameworks that files import, if no training program was
     recognised. `step` describes a recorded step (live checks and ``npulint try``). `verdict` is what all of it says of
-    the project; None: `npulint.judge.verdict.verdict_of` works it out. Who changes the findings later clears it."""
+    the project; None: `npulint.judge.verdict.verdict_of` works it out. Who changes the findings later clears it.
+    `open_releases` are the checks that find nothing because a release or the chip is not known."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
@@ -409,3 +423,4 @@ class RunResult(msgspec.Struct, frozen=True):
     seen: list[FrameworkUse] = []
     step: StepSummary | None = None
     verdict: Verdict | None = None
+    open_releases: list[OpenRelease] = []

@@ -24,8 +24,6 @@ RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}
 LIMITED = ("time", "memory")
 UNNAMED = "stdin.py"
 """The name of standard input that was given none; it belongs to no project."""
-DEFAULT_ADAPTER = "1.15"
-"""The release line of the adapter that is assumed where none is declared."""
 TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
 

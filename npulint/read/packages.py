@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.data.frameworks import framework
-from npulint.data.version_matrix import adapter_for, has_adapter
+from npulint.data.version_matrix import adapter_for, has_adapter, nearest_adapted
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact
 from npulint.read.requirement import build, excludes_from
 
 Via = Literal["requirements", "pyproject", "pipfile", "setup", "conda", "shell", "dockerfile"]
+
+_ADAPTED = {
+    "torch": "torch",
+    "pytorch": "torch",
+    "tensorflow": "tensorflow",
+    "tensorflow-cpu": "tensorflow",
+    "tensorflow-gpu": "tensorflow",
+}
+"""The packages of the frameworks that there are adapters for."""
 
 # The first release with wheels for Python 3.8, as the package index lists them; none has a source distribution.
 _FIRST_FOR_PYTHON38 = {"tensorflow": "2.2", "tensorflow-gpu": "2.2"}
@@ -48,8 +57,18 @@ class Dependency(FileFact):
 
     @attribute
     def adapter_exists(self) -> Flag:
-        """Of `torch` whether torch-npu exists for a release that is allowed; unknown also where later ones are."""
-        return flag(has_adapter(self.version)) if self.name in ("torch", "pytorch") else "unknown"
+        """Of PyTorch and TensorFlow whether an adapter for the NPU exists for a release that is allowed; unknown also
+        where later ones than those that are known are allowed."""
+        adapted = _ADAPTED.get(self.name)
+        return flag(has_adapter(adapted, self.version)) if adapted else "unknown"
+
+    @attribute
+    def adapted(self) -> str:
+        """Of PyTorch and TensorFlow the releases with an adapter just below and above those that are allowed, where
+        none of these has one: ``2.1.0, 2.2.0``; otherwise a dash."""
+        if self.adapter_exists != "no":
+            return "-"
+        return ", ".join(nearest_adapted(_ADAPTED[self.name], self.version))
 
     @attribute
     def before_python38(self) -> bool:

@@ -10,7 +10,12 @@ from npulint.facts.model import Fact, FileFacts, Span
 from npulint.model.code.index import FactTable, Index, table
 from npulint.model.launches.npu_names import launcher_for_npu
 from npulint.model.launches.project_launches import Target, target_of
-from npulint.model.programs.configured.arguments import TrainingArgument, required_versions, training_arguments
+from npulint.model.programs.configured.arguments import (
+    TrainingArgument,
+    UnknownRelease,
+    required_versions,
+    training_arguments,
+)
 from npulint.model.programs.configured.settings import TrainingStart
 from npulint.model.programs.configured.starts import TrainingStarts
 from npulint.model.programs.program_fact import ProgramFact
@@ -61,9 +66,9 @@ class ConfiguredTraining:
         for part in starts.parts:
             self.parts += training_arguments(part.settings, versions)
 
-    def _add(self, facts: list[Fact], arguments: Sequence[TrainingArgument]) -> None:
-        places = {(fact.path, fact.span, fact.name) for fact in facts}
-        facts += [fact for fact in arguments if (fact.path, fact.span, fact.name) not in places]
+    def _add(self, facts: list[Fact], arguments: Sequence[TrainingArgument | UnknownRelease]) -> None:
+        places = {(fact.kind, fact.path, fact.span, fact.name) for fact in facts}
+        facts += [fact for fact in arguments if (fact.kind, fact.path, fact.span, fact.name) not in places]
 
     def programs(self, others: FactTable, scripts: Sequence[Program]) -> list[Program]:
         """The trainings of frameworks; the entry of each is the file that configures it, or the launcher. `others` are

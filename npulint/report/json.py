@@ -39,6 +39,7 @@ def parts(result: RunResult, view: ReportView) -> Iterator[str]:
         "unread": unread_records(result),
         **verdict_records(result, view),
         **seen_record(result),
+        **open_record(result),
         **graphs_record(result),
         **runs_record(result),
         **step_records(result),
@@ -119,6 +120,15 @@ def seen_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
     return (
         {"frameworks_seen": [msgspec.to_builtins(framework_use) for framework_use in result.seen]}
         if result.seen
+        else {}
+    )
+
+
+def open_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
+    """The checks that depend on a release or chip that is not known; empty if there are none."""
+    return (
+        {"open_releases": [msgspec.to_builtins(opened) for opened in result.open_releases]}
+        if result.open_releases
         else {}
     )
 

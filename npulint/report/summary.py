@@ -105,7 +105,7 @@ def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
     if asides or not _says_all(result, view):
         lines.append(text if len(lines) else paint(color, text))
     lines += _fixable(result, view, mark)
-    lines += [paint("yellow", line) for line in _unread(result.unreadable, view.lang)]
+    lines += [paint("yellow", line) for line in _unread(result.unreadable, view)]
     if view.statistics:
         lines += statistics(result, findings, view.lang)
     return lines
@@ -212,8 +212,10 @@ def _asides(result: RunResult, below: int, view: ReportView) -> list[str]:
     return asides
 
 
-def _unread(problems: Sequence[Problem], lang: str) -> list[str]:
+def _unread(problems: Sequence[Problem], view: ReportView) -> list[str]:
     """Lines about files that were not or only partly read, each named once. Encoding problems do not count."""
+    lang = view.lang
+    problems = [problem for problem in problems if problem.path not in view.announced]
     fatal = {problem.path: problem for problem in reversed(problems) if problem.fatal}
     doubts = [problem for problem in problems if problem.path not in fatal and problem.reason != "encoding"]
     partly = {problem.path: problem for problem in reversed(doubts)}

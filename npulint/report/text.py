@@ -266,6 +266,12 @@ class _Writer:
                 f"{key} {escape_control_chars(text)}" for key, text in result.target.items()
             )
             lines.append(f"{self._paint('bold', say(self._lang, 'target'))}  {target}")
+        if result.open_releases:
+            from npulint.report.open_releases import sentence  # rarely needed
+
+            lines.append(
+                f"{self._paint('bold', say(self._lang, 'open'))}  {sentence(result.open_releases, self._lang)}"
+            )
         return lines
 
     def _described(self, program: ProgramSummary) -> str:

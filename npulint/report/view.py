@@ -61,7 +61,8 @@ class ReportView(msgspec.Struct, frozen=True):
     repository, if known; `request` is what the CI server calls a change that is proposed (change, pull or merge).
     `all_operators` lists those of a recorded step that run on the NPU as well, `all_differences` those with little
     effect on the loss. `project` is what an HTML report tells of the project, `source_url` the URL of a source line
-    with ``{path}`` and ``{line}`` (empty: none), `history` are earlier reports, oldest first."""
+    with ``{path}`` and ``{line}`` (empty: none), `history` are earlier reports, oldest first. `announced` are unread
+    paths that standard error names, so that the closing lines need not."""
 
     lang: str = "en"
     shown_from: str = "note"
@@ -91,6 +92,7 @@ class ReportView(msgspec.Struct, frozen=True):
     project: ProjectStamp | None = None
     source_url: str = ""
     history: tuple[PastReport, ...] = ()
+    announced: frozenset[str] = frozenset()
 
 
 def render(format_name: str, result: RunResult, view: ReportView) -> str:

@@ -19,7 +19,7 @@ from npulint.judge.evaluate.chips import generation, target_chips
 from npulint.judge.evaluate.demoted import Demoted, grouped
 from npulint.judge.evaluate.frameworks_seen import frameworks_seen
 from npulint.judge.evaluate.summary import summarise
-from npulint.judge.findings import Finding, GraphSummary, InferredChips, ProgramSummary
+from npulint.judge.findings import Finding, GraphSummary, InferredChips, OpenRelease, ProgramSummary
 from npulint.judge.postprocess.merge_programs import merge_project
 from npulint.judge.postprocess.record import RawResults
 from npulint.judge.result_cache import configured_op_list, listed_ops
@@ -84,6 +84,7 @@ def _judged(
     around = settings.tree_around(root)
     roles = file_roles(root, files, assembled, around)
     demoted: list[Demoted] = []
+    opened: set[OpenRelease] = set()
     for program in assembled:
         checkpoint()
         program.fact.port = "transfer" if settings.torch_port == "transfer" else "explicit"
@@ -94,6 +95,7 @@ def _judged(
         verdict = evaluate(catalogue, program, settings.target, settings.language(), chips, roles)
         ranked.append(((program.entry in roles, not program.fact.trains), verdict.findings))
         demoted += verdict.demoted
+        opened.update(verdict.open_releases)
         if program.fact.graph is not None:
             graphs.append(service("graph_summary")(program))
         elif program.fact.run:
@@ -123,6 +125,7 @@ def _judged(
         *(findings, programs, slim, graphs, unlisted, runs),
         chips=[inferred] if programs else [],
         seen=frameworks_seen(files),
+        open_releases=sorted(opened),
     )
 
 

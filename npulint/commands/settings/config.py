@@ -181,6 +181,9 @@ def _values_in(file: ConfigFile, base: str, args: Mapping[str, Any], lang: str, 
         option = keys.get(key)
         if key == EXTEND:
             continue
+        if key == "tool" and isinstance(value, dict) and "npulint" in value:
+            problems.append(f"{place_of('tool.npulint', path, lang)}: {say(lang, 'tool.table')}")
+            continue
         if option is None:
             meant = closest_match(key, [*keys, EXTEND])
             complaint = say(lang, "unknown.key", word=key) + did_you_mean(meant, lang)

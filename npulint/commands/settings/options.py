@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
-from npulint.core.suggest import closest_match, did_you_mean
+from npulint.core.suggest import closest_match, did_you_mean, only_close_match
 from npulint.core.texts import say
 from npulint.judge.findings import CONFIDENCES, SEVERITIES
 from npulint.judge.settings import FORMATS, LIMITED, PORTS, TARGET_KEYS
@@ -277,8 +277,10 @@ def number(word: Any, lang: str) -> int:
 
 
 def soc_family(soc: str) -> str:
-    """The SoC family that checks use: ``910B`` for ``Ascend910B1``."""
-    name = re.sub(r"^ASCEND[-_]?", "", soc.upper())
+    """The SoC family that checks use: ``910B`` for ``Ascend910B1``, ``A2`` for ``Atlas 800T A2``."""
+    from npulint.data.chips import without_maker  # only where a chip is specified
+
+    name = without_maker(soc).upper()
     return re.sub(r"(?<=[0-9][A-Z])[0-9]+$", "", name)
 
 
@@ -291,6 +293,7 @@ def _version(key: str, value: Any, lang: str) -> None:
         from npulint.data.chips import is_soc, soc_names  # only where a chip is specified
 
         if not is_soc(value):
-            raise InvalidOption(say(lang, "bad.soc", word=value, list=say(lang, "list.and").join(soc_names())))
+            text = say(lang, "bad.soc", word=value, list=say(lang, "list.and").join(soc_names()))
+            raise InvalidOption(text + did_you_mean(only_close_match(value, soc_names()), lang))
     elif not _VERSION.fullmatch(value):
         raise InvalidOption(say(lang, "bad.version", word=value))

@@ -46,7 +46,7 @@ def look_up(word: str, catalogue: Catalogue, lang: str) -> Check | EngineRule:
             return rule
     meant = closest_match(word, [name for rule in rules for name in (rule.code, rule.name)])
     several = sum(1 for rule in rules if specificity(word, rule))
-    named = _containing(word, rules)
+    named = _containing(word, rules, lang)
     if several:
         hint = count(lang, "invalid.several", several, name=word)
     elif len(named) > 1:
@@ -58,13 +58,26 @@ def look_up(word: str, catalogue: Catalogue, lang: str) -> Check | EngineRule:
     raise ConfigError([say(lang, "invalid.unknown", name=word) + hint])
 
 
-def _containing(word: str, rules: Sequence[Check | EngineRule]) -> list[str]:
-    """The names of checks that contain the words of a text, those that begin with it first; a word of the
-    text may be the beginning of a word of a name."""
-    asked = [part for part in re.split(r"[^a-z0-9]+", word.casefold()) if part]
-    names = [rule.name for rule in rules if asked and all(_begins(part, rule.name) for part in asked)]
-    return sorted(names, key=lambda name: (not name.startswith(asked[0]), len(name), name))
+def _containing(word: str, rules: Sequence[Check | EngineRule], lang: str) -> list[str]:
+    """The names of checks that contain the words of a text, those that begin with it first; then those of checks whose
+    topic or title contains them. A word of the text may be the beginning of a word there; a title without blanks
+    contains it anywhere."""
+    asked = [part for part in re.split(r"[\W_]+", word.casefold()) if part]
+    if not asked:
+        return []
+    own = [rule.name for rule in rules if all(_begins(part, rule.name) for part in asked)]
+    also = [rule.name for rule in rules if all(_is_in(part, rule, lang) for part in asked)]
+    by_name = sorted(own, key=lambda name: (not name.startswith(asked[0]), len(name), name))
+    return list(dict.fromkeys([*by_name, *sorted(also, key=lambda name: (len(name), name))]))
 
 
-def _begins(part: str, name: str) -> bool:
-    return any(word.startswith(part) for word in name.split("-"))
+def _is_in(part: str, rule: Check | EngineRule, lang: str) -> bool:
+    """Whether a word is in the name, the topic or the title of a check."""
+    texts = [rule.name, rule.topic]
+    if isinstance(rule, Check):
+        texts += [text.title for key, text in rule.text.items() if key in (lang, "en")]
+    return any(_begins(part, text) or (not part.isascii() and part in text.casefold()) for text in texts)
+
+
+def _begins(part: str, text: str) -> bool:
+    return any(word.startswith(part) for word in re.split(r"[\W_]+", text.casefold()))

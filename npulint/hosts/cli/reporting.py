@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FROM_THE_ROOT = ("github", "gitlab", "sarif")
 """Formats whose paths are relative to the repository root, whatever the working directory."""
 _WHOLE = ("markdown", "html")  # documents for people, never in parts
+_FOR_SCREENS = ("text", "concise")  # read beside standard error
 _UNREADABLE = ("missing", "unreadable", "not-a-file")
 
 
@@ -51,14 +52,21 @@ def report(
     if not settings.silenced:
         result = msgspec.structs.replace(result, suppressed=[])
     lines = FileLines(settings.piped() if content is None else content, settings.boundary())
-    views = Views(settings, host, lines, applied, comparing)
+    announced = frozenset(problem.path for problem in unreadable(result, settings))
+    views = Views(settings, host, lines, applied, comparing, announced)
     if applied is not None and settings.stdin is not None:  # standard output carries the source
         host.warn(render(settings.format, result, views.plain(settings.format)).rstrip("\n"))
-    else:
+    elif settings.format not in _FOR_SCREENS or _has_more(result, announced):
         _print(settings.format, result, views, host)
     _save_further(result, host, views)
     warn_of_nothing(result, settings, host)
     return exit_code(result, settings)
+
+
+def _has_more(result: RunResult, announced: frozenset[str]) -> bool:
+    """Whether a report says more than that nothing could be read of what standard error names."""
+    others = (problem for problem in result.unreadable if problem.path not in announced)
+    return not announced or bool(result.summary.read or result.findings or any(others))
 
 
 def reports_to_files(result: RunResult, settings: Settings, host: Host, applied: FixResult) -> int:
@@ -143,6 +151,7 @@ class Views(msgspec.Struct, frozen=True):
     lines: LineProvider
     applied: FixResult | None = None
     comparing: bool = False
+    announced: frozenset[str] = frozenset()
 
     def plain(self, format_name: str) -> ReportView:
         """The view for a file."""
@@ -181,7 +190,8 @@ class Views(msgspec.Struct, frozen=True):
         color = wants_color(self.settings.color, host.stdout, host.environ)
         links = wants_links(color, host.stdout, host.environ)
         width, plain = width_of(host.stdout, host.environ), not has_blocks(host.stdout)
-        return msgspec.structs.replace(view, color=color, links=links, plain=plain, width=width)
+        announced = self.announced if format_name in _FOR_SCREENS else frozenset()
+        return msgspec.structs.replace(view, color=color, links=links, plain=plain, width=width, announced=announced)
 
 
 def _request(host: Host) -> str:

@@ -21,8 +21,16 @@ from npulint.judge.evaluate.chips import TargetChips, for_chips, holds, target_c
 from npulint.judge.evaluate.demoted import Demoted
 from npulint.judge.evaluate.fact_index import FactIndex
 from npulint.judge.evaluate.match import Candidates, CompiledQuery
+from npulint.judge.evaluate.open_releases import (
+    SETTING,
+    SUPPOSED,
+    UNKNOWN,
+    asks_of_target,
+    of_arguments,
+    of_settings,
+)
 from npulint.judge.evaluate.readiness import CompiledItem, ReportedCheck, checklist
-from npulint.judge.findings import ChecklistItem, Finding, Fix, FixEdit, Related
+from npulint.judge.findings import ChecklistItem, Finding, Fix, FixEdit, OpenRelease, Related
 from npulint.recognizers.file_role import APART, NOT_JUDGED
 from npulint.recognizers.programs import Program
 
@@ -70,12 +78,13 @@ _RELATED = 24  # facts of `related` listed; covered places are always listed
 
 
 class ProgramVerdict(msgspec.Struct, frozen=True):
-    """The findings of one program, those in files that take no part in the training, and its readiness checklist if it
-    trains."""
+    """The findings of one program, those in files that take no part in the training, its readiness checklist if it
+    trains, and the checks that would find something if a release or the chip were known."""
 
     findings: list[Finding]
     demoted: list[Demoted]
     checklist: tuple[ChecklistItem, ...]
+    open_releases: list[OpenRelease] = []
 
 
 def evaluate(
@@ -123,7 +132,32 @@ def evaluate(
                 demoted += [Demoted(check, other, *finding) for finding in finder.findings(check.in_role(other), apart)]
     listed = ready.items if _listed(program, roles) else []
     items = [item for item in listed if applies(item.item.applies, program, target, chips)]
-    return ProgramVerdict(findings, demoted, checklist(items, program, candidates, reported, lang))
+    opened = _open_releases(ready, program, target, chips, candidates, roles)
+    return ProgramVerdict(findings, demoted, checklist(items, program, candidates, reported, lang), opened)
+
+
+def _open_releases(
+    ready: _CheckSet,
+    program: Program,
+    target: dict[str, str],
+    chips: TargetChips,
+    candidates: Candidates,
+    roles: Mapping[str, Role],
+) -> list[OpenRelease]:
+    """The checks that would find something in the program if a release or the chip were known."""
+    if program.entry in roles:
+        return []
+    unknown = program.index.of_kind(UNKNOWN)
+    found: list[OpenRelease] = []
+    for compiled in ready.about(SUPPOSED) if unknown else ():
+        if compiled.holds_around(candidates) and applies(compiled.check.applies, program, target, chips):
+            found += of_arguments(compiled.check, compiled.subject, unknown, candidates, roles)
+    for compiled in ready.concerned(candidates) if program.index.of_kind(SETTING) else ():
+        if not compiled.asks_of_target:
+            continue
+        if applies(compiled.check.applies, program, target, chips) and compiled.holds_around(candidates):
+            found += of_settings(compiled.check, compiled.subject, candidates, roles)
+    return [opened for opened in found if not (opened.key == "soc" and chips.named)]
 
 
 def _today(check: Check, program: Program) -> Check:
@@ -194,6 +228,7 @@ class _CompiledCheck:
         self.related = None if check.related is None else CompiledQuery(check.related)
         self.minor = None if check.minor is None else CompiledQuery(check.minor)
         self.ground = None if check.severe_if is None else CompiledQuery(check.severe_if)
+        self.asks_of_target = asks_of_target(self.subject)
         kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
         only = () if check.safe is None else check.safe.only
         self.fixes = [CompiledFix(rule, kinds, only) for rule in check.fixes]
@@ -206,6 +241,11 @@ class _CompiledCheck:
     def has_ground(self, candidates: Candidates) -> bool:
         """Whether something shows that what the check reports is not on purpose, where it asks for that."""
         return self.ground is None or self.ground.true_of(candidates) is True
+
+    def holds_around(self, candidates: Candidates) -> bool:
+        """Whether `needs` certainly holds and `unless` certainly does not."""
+        needed = self.needs is None or self.needs.true_of(candidates) is True
+        return needed and (self.unless is None or self.unless.true_of(candidates) is False)
 
     def find(self, candidates: Candidates) -> list[Fact]:
         """The facts that the check reports; empty unless `needs` certainly holds and `unless` certainly does not."""
@@ -250,8 +290,9 @@ class _CheckSet:
     def candidates(self, program: Program) -> Candidates:
         """The facts of a program that the checks and the checklist ask for."""
         for kind in program.index.kinds():
-            if kind in self._waiting:
-                self._compile(kind)
+            for needed in (kind, SUPPOSED) if kind == UNKNOWN else (kind,):
+                if needed in self._waiting:
+                    self._compile(needed)
         return self._index.candidates(program)
 
     def _compile(self, kind: str) -> None:
@@ -264,6 +305,11 @@ class _CheckSet:
                 for source in check.subject.sources():
                     self._by_source.setdefault(source, []).append(place)
         self._index.add(queries)
+
+    def about(self, kind: str) -> list[_CompiledCheck]:
+        """The compiled checks, in order, that may report facts of a kind."""
+        places = {place for leaf, found in self._by_source.items() if leaf.kind == kind for place in found}
+        return [self._compiled[place] for place in sorted(places)]
 
     def concerned(self, candidates: Candidates) -> list[_CompiledCheck]:
         """The checks, in order, with a candidate among the facts of the program."""

@@ -78,6 +78,14 @@ class CompiledQuery:
         """The facts that a leaf finds among some."""
         return [fact for fact in facts if self._answer(fact, answers) is True and self._runs(fact)]
 
+    def asks(self, attribute: str) -> bool:
+        """Whether a leaf asks for an attribute."""
+        return attribute in self._query.where
+
+    def finds(self, fact: Any) -> bool:
+        """Whether a leaf finds a fact of its kind and names, which need not be one of the program."""
+        return self.fits(fact) is True and self._runs(fact)
+
     def true_of(self, candidates: Candidates) -> Answer:
         """Whether the query holds for the program; None when only uncertain facts match."""
         if self.negated is not None:
@@ -110,10 +118,10 @@ class CompiledQuery:
             answers[key] = self.fits(fact)
         return answers[key]
 
-    def _runs(self, fact: Fact) -> bool:
+    def _runs(self, fact: Any) -> bool:
         return not self._active or fact.get("active") != "no"
 
-    def fits(self, fact: Fact) -> Answer:
+    def fits(self, fact: Any) -> Answer:
         """Whether a fact passes the filters of the query."""
         tests = self._tests = self._tests or _Tests(self._query)
         doubt = False

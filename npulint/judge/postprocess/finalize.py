@@ -8,11 +8,12 @@ import msgspec
 
 from npulint.core import suggest
 from npulint.core.texts import say
-from npulint.judge.findings import Finding, GraphSummary, RunResult, Summary
+from npulint.data.releases import DEFAULT_ADAPTER
+from npulint.judge.findings import Finding, GraphSummary, OpenRelease, RunResult, Summary
 from npulint.judge.postprocess import passes
 from npulint.judge.postprocess.passes import Pass, named_files, place_of
 from npulint.judge.postprocess.record import RawResults, RunContext, RunData
-from npulint.judge.settings import DEFAULT_ADAPTER, Settings
+from npulint.judge.settings import Settings
 from npulint.judge.verdict import judged, trains
 
 # The target in reports: versions, SoC and frameworks, declared, inferred or assumed.
@@ -163,11 +164,25 @@ def finalize(raw: RawResults, context: RunContext, order: Sequence[Pass] = PASSE
         baseline=data.baseline,
         graphs=sorted(raw.graphs, key=lambda graph_summary: graph_summary.path),
         runs=sorted(raw.runs, key=lambda run_summary: [file.path for file in run_summary.files]),
+        open_releases=_open_releases(raw, data.findings, context),
         seen=[] if context.comparing or any(map(trains, data.programs)) else list(raw.seen),
     )
     accounted = data.findings if data.accounted is None else data.accounted
     selective = bool(context.settings.select)
     return msgspec.structs.replace(result, verdict=judged(result, accounted, selective=selective))
+
+
+def _open_releases(raw: RawResults, findings: Sequence[Finding], context: RunContext) -> list[OpenRelease]:
+    """The selected checks that find nothing because a release or the chip is not known, in files that were named."""
+    reported = {(finding.code, finding.path, finding.span.line) for finding in findings} if raw.open_releases else set()
+    return [
+        opened
+        for opened in raw.open_releases
+        if opened.code in context.codes
+        and (opened.code, opened.path, opened.line) not in reported
+        and opened.path not in context.scope.context_only
+        and not context.per_file.ignores(context.by_code[opened.code], opened.path)
+    ]
 
 
 def reported(raw: RawResults, context: RunContext) -> list[Finding]:

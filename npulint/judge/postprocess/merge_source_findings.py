@@ -42,8 +42,8 @@ def _host(
 
 
 def _with(finding: Finding, more: Sequence[Finding], lang: str) -> Finding:
-    """A finding with the messages and the advice of others."""
-    for other in more:
+    """A finding with the messages and the advice of others, if they say something else."""
+    for other in (other for other in more if other.message != finding.message):
         message = say(lang, "merged.also", first=finding.message, other=other.message)
         advice = say(lang, "merged.also", first=finding.fix.text, other=other.fix.text)
         wording = say(lang, "merged.also", first=finding.wording, other=other.message) if finding.wording else ""

@@ -20,6 +20,7 @@ from npulint.judge.findings import (
     FrameworkUse,
     GraphSummary,
     InferredChips,
+    OpenRelease,
     ProgramSummary,
     SuppressedFinding,
 )
@@ -133,7 +134,8 @@ EVERYTHING = ReportScope()
 class RawResults(msgspec.Struct, frozen=True):
     """The raw results of one or all projects: unsorted findings, programs, files (for their problems and comments),
     graphs, unusable operator lists (`unlisted`), training runs, the `problems` of discovery, the `chips` that each
-    project with programs is for, and the frameworks that files import (`seen`)."""
+    project with programs is for, the frameworks that files import (`seen`), and what depends on releases that nothing
+    shows (`open_releases`)."""
 
     findings: Sequence[Finding] = ()
     programs: Sequence[ProgramSummary] = ()
@@ -144,6 +146,7 @@ class RawResults(msgspec.Struct, frozen=True):
     problems: Sequence[Problem] = ()
     chips: Sequence[InferredChips] = ()
     seen: Sequence[FrameworkUse] = ()
+    open_releases: Sequence[OpenRelease] = ()
 
 
 def merged(projects: Iterable[RawResults], problems: Sequence[Problem] = ()) -> RawResults:
@@ -159,6 +162,7 @@ def merged(projects: Iterable[RawResults], problems: Sequence[Problem] = ()) -> 
         problems=problems,
         chips=list(chain.from_iterable(part.chips for part in parts)),
         seen=joined(chain.from_iterable(part.seen for part in parts)),
+        open_releases=list(chain.from_iterable(part.open_releases for part in parts)),
     )
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from npulint.data.options import AdapterOption, OptionUse, Status, elsewhere, legal_keys, meant_key, near, option
-from npulint.data.releases import Standing, standing
+from npulint.data.releases import DEFAULT_ADAPTER, Standing, standing
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.values import PossibleValues
 from npulint.model.code.iteration_sinking import Agreement, divides
@@ -181,6 +181,19 @@ class AdapterSetting(Setting):
         """Whether the declared release has the option: yes, later, gone or unknown."""
         declared, use = self._options.declared, self._use
         return None if use is None else standing(use.since, use.until, declared.adapter, declared.cann)
+
+    def supposed(self) -> dict[str, tuple[str, str]]:
+        """What attributes that are unknown because nothing is declared would be: by attribute, the part of the target
+        that decides and the word, of the assumed release of the adapter and of a chip that lacks the value."""
+        declared, use = self._options.declared, self._use
+        if use is None:
+            return {}
+        supposed: dict[str, tuple[str, str]] = {}
+        if not declared.adapter and not declared.cann:
+            supposed["available"] = ("adapter", standing(use.since, use.until, DEFAULT_ADAPTER, ""))
+        if not declared.soc and adapter.chips(self.value, use):
+            supposed["on_soc"] = ("soc", "no")
+        return supposed
 
     @attribute
     def declared(self) -> str | None:

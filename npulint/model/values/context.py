@@ -23,13 +23,15 @@ _Block = TypeVar("_Block", bound="_BlockOfFile")
 
 
 class Context:
-    """One project during assembly. `torch` is the release of PyTorch that it is for; empty if unknown."""
+    """One project during assembly. `torch` is the release of PyTorch that it is for; empty if unknown. `declared` are
+    the releases that the target declares, by package (torch, cann)."""
 
     def __init__(self, project: Project, torch: str = "") -> None:
         self.project = project
         for module in project.modules.values():
             module.forget_cursors()
         self.torch = torch
+        self.declared: dict[str, str] = {}
         self.names = Names(project)
         self.options = Options(self.names)
         self.bindings = Bindings(self.names).of

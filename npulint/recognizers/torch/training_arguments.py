@@ -9,7 +9,13 @@ from npulint.facts.attributes import attribute
 from npulint.facts.code import Table
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
-from npulint.model.programs.configured.arguments import ArgumentMeaning, meanings, required_versions
+from npulint.model.programs.configured.arguments import (
+    ArgumentMeaning,
+    meanings,
+    open_meanings,
+    required_versions,
+    unknown_release,
+)
 from npulint.model.programs.configured.settings import Setting
 from npulint.model.running.code_facts import CodeFact
 from npulint.model.values.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
@@ -65,6 +71,8 @@ def _facts(scope: Scope, settings: list[Setting], prefix: str) -> Iterator[Fact]
     for rule, setting in meanings(settings, required_versions(scope.context)):
         if setting.value != UNSET or prefix.startswith("{") or setting.name.startswith(prefix):
             yield WrittenArgument(scope, setting.span, rule, setting)
+    for condition, rule, setting in open_meanings(settings, required_versions(scope.context)):
+        yield unknown_release(condition, WrittenArgument(scope, setting.span, rule, setting))
 
 
 def _passed(call: CallSite, configuring: ConfiguringCall) -> Iterator[Setting]:

@@ -24,6 +24,7 @@ from npulint.recognizers.versions.specifiers import meet, specifier_of
 # What is installed together: the packages of a requirements file, an image or an installation script.
 
 _PYTHON_IMAGE = lazy_compile(r"(?:^|/)python:(\d\.\d+)|[-:]py(?:thon)?(\d\.\d+)(?![\d.])")
+_PARTIAL = lazy_compile(r"\d+(?:\.\d+)?")
 _AARCH64 = lazy_compile(r"aarch64|arm64")
 _KINDS = (Dependency, PythonVersion, RequirementsFile, NamedToolkit, BaseImage)
 _FOR_NPU = frozenset(("torch-npu", "vllm-ascend", "triton-ascend", "mindspeed", "cann"))
@@ -43,8 +44,8 @@ class Pin(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """Its path and line; empty for a declared release."""
-        return f"{self.path}:{self.span.line}" if self.path else ""
+        """Its path and line; for a release that the target declares, the option that does."""
+        return f"{self.path}:{self.span.line}" if self.path else f"--target {self.package}"
 
 
 class Environment(msgspec.Struct, frozen=True):
@@ -63,18 +64,29 @@ class Environment(msgspec.Struct, frozen=True):
         return any(pin.package in _FOR_NPU for pin in self.pins)
 
 
-def environments(files: Iterable[FileFacts], cann: str = "") -> Iterator[Environment]:
-    """The environments for NPU servers that the files of a project describe; `cann` is the declared release of CANN."""
+def environments(files: Iterable[FileFacts], cann: str = "", torch: str = "") -> Iterator[Environment]:
+    """The environments for NPU servers that the files of a project describe; `cann` and `torch` are the declared
+    releases."""
     own = {file.path: file for file in files if any(isinstance(fact, _KINDS) for fact in file.facts)}
     for file in own.values():
         pins = list(_with_included(file, own))
         groups = {pin.group for pin in pins} - {""}
-        declared = [Pin("cann", f"=={cann}", "", Span())] if cann and all(pin.package != "cann" for pin in pins) else []
+        shown = {pin.package for pin in pins}
+        declared = [
+            Pin(package, _declared(release), "", Span())
+            for package, release in (("cann", cann), ("torch", torch))
+            if release and package not in shown
+        ]
         for group in sorted(groups) or [""]:
             chosen = [pin for pin in pins if pin.group in ("", group)]
             environment = Environment([*chosen, *declared], _is_aarch64(file))
             if chosen and environment.for_npu:
                 yield environment
+
+
+def _declared(release: str) -> str:
+    """The specifier of a declared release, which may be the beginning of one."""
+    return f"=={release}.*" if _PARTIAL.fullmatch(release) else f"=={release}"
 
 
 def _with_included(file: FileFacts, own: dict[str, FileFacts]) -> Iterator[Pin]:
@@ -142,7 +154,7 @@ class VersionConflict(FileFact):
     fits: str
     """The newest releases of the package that work with the other one; a dash if none is known."""
     other_place: str
-    """Where the other one is written, as path:line; empty for a declared release."""
+    """Where the other one is written, as path:line; `--target` and its key for a declared release."""
 
 
 @fact_kind("installed_together")
@@ -152,7 +164,7 @@ class InstalledTogether(FileFact):
     other: str
     """The other package."""
     other_place: str
-    """Where the other one is written, as path:line; empty for a declared release."""
+    """Where the other one is written, as path:line; `--target` and its key for a declared release."""
 
 
 @fact_kind("uninstallable")
@@ -185,6 +197,7 @@ def conflicts(environment: Environment) -> Iterator[Fact]:
             against = environment.of(other)
             if against:
                 yield from _conflict(pins, other, against)
+    yield from _through_adapter(environment)
     for package, other in _TOGETHER:
         yield from _overwritten(environment.of(package), other, environment.of(other))
     for pin in environment.pins:
@@ -196,6 +209,38 @@ def _overwritten(pins: list[Pin], other: str, others: list[Pin]) -> Iterator[Fac
     if pins and others and max(pin.step for pin in pins) <= (last := max(pin.step for pin in others)):
         second = next(pin for pin in others if pin.step == last)
         yield InstalledTogether(pins[0].package, pins[0].path, pins[0].span, other, second.place)
+
+
+def _through_adapter(environment: Environment) -> Iterator[VersionConflict]:
+    """The conflict of PyTorch with CANN where no torch_npu is pinned: every torch_npu for it needs another CANN."""
+    pins, against = environment.of("torch"), environment.of("cann")
+    pinned = any(pin.specifier for pin in environment.of("torch-npu"))
+    if pinned or len(pins) != 1 or len(against) != 1 or not pins[0].path:
+        return
+    pin, cann = pins[0], against[0]
+    specifier, installed = specifier_of(pin.specifier, "torch"), specifier_of(cann.specifier, "cann")
+    if specifier is None or installed is None or not pin.specifier:
+        return
+    fitting, allowed = list[str](), list[str]()
+    for needs in releases_of("torch-npu").values():
+        torch, of_cann = needs["torch"][0].removeprefix("=="), needs.get("cann", [])
+        if specifier.contains(torch):
+            allowed += of_cann  # where it is not recorded, it is at least that of the builds before
+        if any(meet(text, installed, "cann") for text in of_cann):
+            fitting.append(torch)
+    if not allowed or any(meet(text, installed, "cann") for text in allowed):
+        return
+    yield VersionConflict(
+        "torch",
+        pin.path,
+        pin.span,
+        pin.specifier,
+        other="cann",
+        other_version=_shown(cann),
+        needs=" | ".join(dict.fromkeys(_plain(text, "cann") for text in allowed[:1])),
+        fits=", ".join(_newest(set(fitting))) or "-",
+        other_place=cann.place,
+    )
 
 
 def _conflict(pins: list[Pin], other: str, against: list[Pin]) -> Iterator[Fact]:
@@ -237,7 +282,8 @@ def _plain(specifier: str, package: str) -> str:
 
 
 def _shown(pin: Pin) -> str:
-    return pin.specifier.removeprefix("==") if pin.package in ("cann", "python") else pin.specifier
+    written = pin.specifier if pin.path else pin.specifier.removesuffix(".*")
+    return written.removeprefix("==") if pin.package in ("cann", "python") else written
 
 
 def _newest(releases: Iterable[str]) -> list[str]:

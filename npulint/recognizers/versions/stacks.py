@@ -8,7 +8,7 @@ import msgspec
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from npulint.data.version_matrix import RECOMMENDED, Needs, known_releases, of_same_base, releases_of
+from npulint.data.version_matrix import RECOMMENDED, Needs, known_releases, neighbours, of_same_base, releases_of
 from npulint.recognizers.versions.specifiers import meet, specifier_of
 
 BASE = "torch-npu"
@@ -42,10 +42,8 @@ def unmatched(wanted: Mapping[str, str]) -> list[Unmatched]:
         fitting = {candidate for release, needs in _adapters() for candidate in _fitting(package, release, needs)}
         candidates = sorted(fitting, key=Version)
         final = [candidate for candidate in candidates if not Version(candidate).is_prerelease] or candidates
-        below = [candidate for candidate in final if Version(candidate) < version][-1:]
-        above = [candidate for candidate in final if Version(candidate) > version][:1]
         written = str(clauses[0]).removeprefix("==").removesuffix(".*")
-        unmatcheds.append(Unmatched(package, written, (*below, *above)))
+        unmatcheds.append(Unmatched(package, written, neighbours(final, version, version)))
     return unmatcheds
 
 

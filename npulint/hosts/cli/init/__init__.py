@@ -90,7 +90,10 @@ def _patch(piece: PlannedFile) -> str:
 
 def _finish(folder: str, pieces: list[PlannedFile], host: Host, lang: str) -> None:
     """Print the next commands to run."""
-    if any(piece.part in INSTALLING and not piece.why for piece in pieces) and origin.requirement() == "npulint":
+    if (
+        any(piece.part in INSTALLING and not piece.why for piece in pieces)
+        and origin.requirement() == origin.PLACEHOLDER
+    ):
         host.write(say(lang, "init.unreleased") + "\n")
     left = [part for part in PARTS if part not in {piece.part for piece in pieces}]
     if left:

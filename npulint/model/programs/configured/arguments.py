@@ -24,6 +24,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.model.programs.configured.settings import Setting, TrainingStart, Via
 from npulint.model.values.context import Context, once
+from npulint.read.chip_names import NamedToolkit
 from npulint.read.launcher_facts import NONE
 from npulint.read.packages import Dependency
 from npulint.read.requirement import excludes_from
@@ -122,13 +123,47 @@ class TrainingArgument(ArgumentMeaning, dict=True):
         return self._setting.guarded
 
 
+@fact_kind("unknown_release")
+class UnknownRelease(Fact, dict=True):
+    """What the argument of a training framework means depends on the release of a package, and nothing shows which is
+    installed; the name is the package. It is taken for the newest one, and the report names the checks that would find
+    something with another."""
+
+    package: str
+    """The package, or `cann`."""
+    releases: str
+    """The releases with which the argument means something, such as ``<7.0.0``."""
+    _supposed: ArgumentMeaning
+
+    @property
+    def name(self) -> str:
+        """The package."""
+        return self.package
+
+    @property
+    def path(self) -> str:
+        """The path of the file with the argument."""
+        return self._supposed.path
+
+    @property
+    def span(self) -> Span:
+        """Where the argument is written."""
+        return self._supposed.span
+
+    def supposed(self) -> ArgumentMeaning:
+        """The fact about the argument that such a release would make."""
+        return self._supposed
+
+
 def training_arguments(
     settings: Sequence[Setting], versions: Versions, start: TrainingStart | None = None
-) -> Iterator[TrainingArgument]:
-    """A fact for each of these settings of one start that means something on the NPU. The settings of all frameworks
-    of the start count for conditions."""
+) -> Iterator[TrainingArgument | UnknownRelease]:
+    """A fact for each of these settings of one start that means something on the NPU, and for each that may. The
+    settings of all frameworks of the start count for conditions."""
     for rule, setting in meanings(settings, versions):
         yield TrainingArgument(rule, setting)
+    for condition, rule, setting in open_meanings(settings, versions):
+        yield unknown_release(condition, TrainingArgument(rule, setting))
     if start is not None and start.complete:
         for rule, setting in _defaults(settings, versions, start):
             yield TrainingArgument(rule, setting)
@@ -158,6 +193,22 @@ def _defaults(
                 yield rule, Setting(framework, rule.argument, UNSET, start.path, start.span, "command line")
 
 
+def open_meanings(settings: Sequence[Setting], versions: Versions) -> Iterator[tuple[str, ArgumentRule, Setting]]:
+    """What the settings of one start would mean with an older release of a package that nothing shows the release of:
+    the condition (``gptqmodel<7.0.0``), the rule that says so, and the setting."""
+    given = _Given(settings, versions)
+    for setting in settings:
+        for rule in given.open_rules(setting):
+            for condition in filter(given.is_open, rule.versions):
+                yield condition, given.as_found(rule), setting
+
+
+def unknown_release(condition: str, supposed: ArgumentMeaning) -> UnknownRelease:
+    """The fact that the release in a condition is unknown."""
+    package = condition[: next(place for place, sign in enumerate(condition) if sign in "<>")]
+    return UnknownRelease(package.replace("_", "-"), condition[len(package) :], supposed)
+
+
 class _Given:
     """The arguments of one start, against which conditions of rules are tested."""
 
@@ -172,24 +223,37 @@ class _Given:
         and those about single chips."""
         if setting.value is None and setting.via != "file":
             return []  # computed
-        for framework in with_inherited(setting.framework):
-            argument_rules = [
-                argument_rule
-                for argument_rule in rules_of(framework, setting.name)
-                if matches(setting.value, argument_rule.values)
-            ]
-            holding = [argument_rule for argument_rule in argument_rules if self.holds(argument_rule)]
+        for matching in _matching(setting):
+            holding = [rule for rule in matching if self.holds(rule)]
             if holding:
-                of_all = [
-                    argument_rule
-                    for argument_rule in holding
-                    if not argument_rule.chips or argument_rule.effect == "fine"
-                ][:1]
-                of_chips = [
-                    argument_rule for argument_rule in holding if argument_rule.chips and argument_rule.effect != "fine"
-                ][:1]
-                return [argument_rule for argument_rule in of_all + of_chips if argument_rule.cause]
+                return _telling(holding)
         return []
+
+    def open_rules(self, setting: Setting) -> list[ArgumentRule]:
+        """The rules about a setting that do not hold, but would say something with older releases of packages that
+        nothing shows the release of."""
+        if setting.value is None:
+            return []
+        for matching in _matching(setting):
+            opened = [rule for rule in matching if rule.effect != "fine" and rule in self._supposing(rule, matching)]
+            if opened or any(self.holds(rule) for rule in matching):
+                return opened
+        return []
+
+    def _supposing(self, rule: ArgumentRule, matching: Sequence[ArgumentRule]) -> list[ArgumentRule]:
+        """The rules that say something if the packages of unknown release that a rule names are older than it says;
+        none where it names no such package."""
+        found = [_VERSION.fullmatch(text) for text in rule.versions if self.is_open(text)]
+        if not found:
+            return []
+        older = {match[1].replace("_", "-"): f"<{match[3]}" for match in found if match is not None}
+        versions = {**self._versions, **older}
+        return _telling([other for other in matching if self.holds(other, versions)])
+
+    def is_open(self, condition: str) -> bool:
+        """Whether a condition is about older releases of a package that nothing shows the release of."""
+        match = _VERSION.fullmatch(condition)
+        return match is not None and match[2] == "<" and not self._versions.get(match[1].replace("_", "-"))
 
     def as_found(self, rule: ArgumentRule) -> ArgumentRule:
         """A rule that holds, with the values that the other arguments have."""
@@ -201,8 +265,9 @@ class _Given:
         )
         return msgspec.structs.replace(rule, when=when) if when else rule
 
-    def holds(self, rule: ArgumentRule) -> bool:
-        """Whether the conditions of a rule on other arguments and on releases hold."""
+    def holds(self, rule: ArgumentRule, versions: Versions | None = None) -> bool:
+        """Whether the conditions of a rule on other arguments and on releases hold, with other `versions` than those of
+        the project if they are given."""
         for name, patterns in rule.when:
             given = self.values.get(name)
             if given is None:
@@ -210,7 +275,21 @@ class _Given:
                     return False
             elif not any(matches(value, patterns) for value in given):
                 return False
-        return all(_is_release(text, self._versions) for text in rule.versions)
+        known = self._versions if versions is None else versions
+        return all(_is_release(text, known) for text in rule.versions)
+
+
+def _matching(setting: Setting) -> Iterator[list[ArgumentRule]]:
+    """The rules about an argument with this value: those of its framework, then those of each inherited one."""
+    for framework in with_inherited(setting.framework):
+        yield [rule for rule in rules_of(framework, setting.name) if matches(setting.value, rule.values)]
+
+
+def _telling(holding: Sequence[ArgumentRule]) -> list[ArgumentRule]:
+    """Of rules that hold the first, and the first about single chips, if they say something."""
+    of_all = [rule for rule in holding if not rule.chips or rule.effect == "fine"][:1]
+    of_chips = [rule for rule in holding if rule.chips and rule.effect != "fine"][:1]
+    return [rule for rule in of_all + of_chips if rule.cause]
 
 
 def _is_release(condition: str, versions: Versions) -> bool:
@@ -231,7 +310,16 @@ def _reason(rule: ArgumentRule, framework: str, settings: Iterable[Setting]) -> 
     return msgspec.structs.replace(candidates[0], name=rule.argument, framework=framework, value=UNSET)
 
 
-__all__ = ["ArgumentMeaning", "TrainingArgument", "Versions", "meanings", "training_arguments"]
+__all__ = [
+    "ArgumentMeaning",
+    "TrainingArgument",
+    "UnknownRelease",
+    "Versions",
+    "meanings",
+    "open_meanings",
+    "training_arguments",
+    "unknown_release",
+]
 
 
 # The releases of packages that a project requires.
@@ -239,8 +327,12 @@ __all__ = ["ArgumentMeaning", "TrainingArgument", "Versions", "meanings", "train
 
 @once
 def required_versions(context: Context) -> Versions:
-    """The version specifier of each package that the project requires; the first in the order of its files."""
-    versions: dict[str, str] = {}
+    """The version specifier of each package that the project requires, the first in the order of its files, and of
+    CANN. What the target declares comes first."""
+    versions = {name: f"=={release}.*" for name, release in context.declared.items() if release}
+    toolkits = {fact.version for file in context.project.files for fact in file.facts if isinstance(fact, NamedToolkit)}
+    if len(toolkits) == 1:
+        versions.setdefault("cann", f"=={toolkits.pop()}")
     for file in context.project.files:
         for fact in file.facts:
             if isinstance(fact, Dependency) and not versions.get(fact.name):
