@@ -37,7 +37,7 @@ def root(text: str) -> str:
 
 
 def test_the_table_is_whole() -> None:
-    assert len(ALL) == 213
+    assert len(ALL) == 217
     for one in ALL:
         assert one.kind in "fatal error warning info note context series ignore".split()
         for english, chinese in (one.cause, one.fix):
@@ -139,12 +139,12 @@ def test_operators_that_fall_back_are_told_apart() -> None:
     assert many[0].get("total") == 400
 
 
-def test_no_verdict_without_a_sign_of_an_npu() -> None:
+def test_a_log_shows_its_device() -> None:
     text = "step 1 loss: nan\nGradient overflow\nAddress already in use\nTensors must be contiguous\n"
-    found = facts(text)
-    assert [one.kind for one in found] == ["run_source", "run_log"]
-    assert found[0].get("note") == "no-npu"
-    assert set(events(NPU + text)) == {"LOSS-NAN", "PT-PORT", "PT-NONCONTIG"}
+    assert facts(text)[0].get("note") == "no-npu"
+    assert facts(f"{text}NVIDIA A100-SXM4-80GB\n")[0].get("note") == "gpu"
+    assert facts(NPU + text)[0].get("note") == ""
+    assert set(events(text)) == set(events(NPU + text)) == {"LOSS-NAN", "PT-PORT", "PT-NONCONTIG"}
 
 
 def test_process_logs_are_counted_by_level() -> None:

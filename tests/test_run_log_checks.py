@@ -144,7 +144,23 @@ def test_logs_of_every_detail(tmp_path: Path, level: str, lines: int, told: bool
 
 def test_a_log_of_another_device_is_not_judged(tmp_path: Path) -> None:
     text = "".join(f"{one.example}\n" for one in patterns().values() if one.general)
-    assert said(tmp_path, train=text) == []
+    assert said(tmp_path, train=f"NVIDIA A100-SXM4-80GB\n{text}") == []
+
+
+def test_a_log_of_an_unknown_device_is_judged_where_the_device_makes_no_difference(tmp_path: Path) -> None:
+    assert said(tmp_path, train="step 1 loss: nan\n") == ["run-diverged"]
+    assert said(tmp_path, train="RuntimeError: Address already in use\n") == ["port-taken"]
+    assert said(tmp_path, train="ModuleNotFoundError: No module named 'flash_attn'\n") == []
+
+
+def test_a_log_of_an_unknown_device_beside_a_migrated_project_is_its_output(tmp_path: Path) -> None:
+    log = "OP_REQUIRES failed at lookup_table_op.cc:809 : Failed precondition: Table not initialized.\n"
+    (tmp_path / "train.log").write_text(log)
+    for imported, expected in (("npu_bridge", ["lookup-table-not-initialised"]), ("horovod", [])):
+        (tmp_path / "train.py").write_text(f"import tensorflow as tf\nimport {imported}\n")
+        paths = (str(tmp_path), str(tmp_path / "train.log"))
+        result = run(Settings(paths=paths, cache=False, select=("NPU51",)))
+        assert [one.name for one in result.findings] == expected
 
 
 TRACE = """Traceback (most recent call last):

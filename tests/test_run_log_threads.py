@@ -146,7 +146,7 @@ LOGS = {
         "[rank0]: RuntimeError: Distributed package doesn't have NCCL built in\n",
         ["cuda-called"],
     ),
-    "nccl elsewhere": ("RuntimeError: Distributed package doesn't have NCCL built in\n", []),
+    "nccl elsewhere": ("RuntimeError: Distributed package doesn't have NCCL built in\n", ["run-failed"]),
     "rendezvous": (
         "INFO torch_npu is loaded\n[E331 20:50:12.68 socket.cpp:1011] [c10d] The client socket has timed out after "
         "1800000ms while trying to connect to (10.0.0.2, 38321)\n",

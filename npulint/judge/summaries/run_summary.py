@@ -8,7 +8,7 @@ import msgspec
 class RunFile(msgspec.Struct, frozen=True):
     """A run artifact: its `form` and `generation` (as in the fact ``run_source``), its rows, the number of malformed
     ones and the line of the first, the required columns that are `missing`, and a `note` when it was not evaluated:
-    empty, header, unread, older, first, no-npu, no-operators, no-kernels, no-values."""
+    empty, header, unread, older, first, no-npu, gpu, no-operators, no-kernels, no-values."""
 
     path: str
     form: str

@@ -19,6 +19,7 @@ from npulint.recognizers.programs import Program
 from npulint.recognizers.related_programs import at_work, fact_of, home_of, tables_of
 from npulint.runs.facts.exports import newest
 from npulint.runs.facts.origins import Origins
+from npulint.runs.facts.own_output import without_foreign_output
 from npulint.runs.facts.profiles import folder_of, steps_once, together
 from npulint.runs.read.environment import ProfiledDevice, ProfileOptions
 from npulint.runs.read.families import OperatorFamily
@@ -368,7 +369,8 @@ def _with_place(fact: LineFact, context: Context) -> LineFact:
 def run_program(root: str, files: Iterable[FileFacts], programs: Sequence[Program], context: Context) -> Program:
     """One program for the artifacts of a project, whose other `programs` are known, as is what its code means."""
     paths = sorted(file.path for file in files)
-    facts = of_one_run([fact.copy() for file in files for fact in file.facts], paths)
+    facts = without_foreign_output((fact.copy() for file in files for fact in file.facts), programs)
+    facts = of_one_run(facts, paths)
     facts = with_places(facts, context)
     named = {fact.at for fact in facts if isinstance(fact, LineFact) and fact.at}
     near = at_work([candidate for candidate in programs if candidate.fact.framework in ("tensorflow", "torch")], named)

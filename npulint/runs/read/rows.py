@@ -37,7 +37,7 @@ class Row(NamedTuple):
     number: dict[str, float]
 
 
-Note = Literal["", "empty", "header", "unread", "older", "first", "no-npu"]
+Note = Literal["", "empty", "header", "unread", "older", "first", "no-npu", "gpu"]
 
 
 class Seen(msgspec.Struct):

@@ -24,7 +24,7 @@ class RunSource(FileFact):
     note: Note
     """Empty: no row; header: a required column is missing; first: a step trace has only first iterations; unread:
     nothing more is read from this form, or from so large a document; older: the folder has a newer export of the table;
-    no-npu: a log without a sign of an NPU."""
+    no-npu: a log without a sign of an NPU; gpu: a log of a run on GPUs."""
 
 
 def source_fact(path: str, seen: Seen, note: Note, span: Span | None = None) -> RunSource:

@@ -162,7 +162,7 @@ class Scan:
             if codes:
                 hits |= codes
             if hits:
-                yield LogLine(number, _plain(text), hits, data, start + len(text), lines)
+                yield LogLine(number, without_colours(text), hits, data, start + len(text), lines)
 
     def _windows(self, data: bytes, start: int, end: int, number: int, most: int) -> Iterator[LogLine]:
         """The parts of a very long line around wanted literals."""
@@ -172,7 +172,7 @@ class Scan:
             begin, at = _bounds(first, start, end)
             hits = {literal for literal in self._literals if data.find(literal, first, at + len(literal) - 1) >= 0}
             hits.update(codes_in(data[first : at + _CODE - 1]))
-            yield LogLine(number, _plain(data[begin:at]), hits, data, at)
+            yield LogLine(number, without_colours(data[begin:at]), hits, data, at)
             most -= 1
 
 
@@ -191,7 +191,8 @@ def _bounds(at: int, start: int, end: int) -> tuple[int, int]:
     return start, min(high, end)
 
 
-def _plain(line: bytes) -> bytes:
+def without_colours(line: bytes) -> bytes:
+    """A line without the escape sequences of terminals."""
     return _COLOUR.sub(b"", line) if b"\x1b" in line else line
 
 

@@ -86,9 +86,7 @@ class Tracebacks:
             self._known.append(_Trace(line.number, line.number))
         trace = self._known[-1]
         trace.end = line.number
-        match = _FRAME.search(line.text)
-        if match is not None and not _FOREIGN.search(match[1]):
-            trace.frame = TracebackFrame(quoted(decoded(match[1])), int(match[2]), decoded(match[3] or b""))
+        trace.frame = frame_in(line.text) or trace.frame
         if trace.frame is not None:
             trace.frame = msgspec.structs.replace(trace.frame, raised=_raised(line.after) or trace.frame.raised)
 
@@ -99,6 +97,14 @@ class Tracebacks:
         before = [trace for trace in placed if trace.begin <= number <= trace.end + _BEFORE]
         after = [trace for trace in placed if number < trace.begin <= number + _AFTER]
         return before[-1].frame if before else after[0].frame if after else None
+
+
+def frame_in(text: bytes) -> TracebackFrame | None:
+    """The line of user code that a line of a traceback names; None for one of a library."""
+    match = _FRAME.search(text)
+    if match is None or _FOREIGN.search(match[1]):
+        return None
+    return TracebackFrame(quoted(decoded(match[1])), int(match[2]), decoded(match[3] or b""))
 
 
 def _raised(after: bytes) -> str:

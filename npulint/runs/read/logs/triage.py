@@ -11,6 +11,7 @@ import msgspec
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.runs.read.frames import LineFact
+from npulint.runs.read.logs.ending import RunEnd
 from npulint.runs.read.logs.events import SIZE, Event
 from npulint.runs.read.logs.tracebacks import LONGEST, TracebackFrame, Tracebacks, quoted
 
@@ -134,6 +135,27 @@ def facts_of(events: Iterable[Event], path: str, tracebacks: Tracebacks) -> list
     root = root_of(ordered)
     groups = _groups(ordered, root)
     return [_fact(event, path, event is root, groups.get(group_of(event)), tracebacks) for event in ordered]
+
+
+_ABOVE = 200
+"""Lines above a traceback in which a message may explain it: other processes and CANN print between."""
+_BELOW = 60
+_GENERIC = frozenset(("RuntimeError", "InternalError", "SystemError", "Exception"))
+
+
+def explained(end: RunEnd, events: Iterable[Event]) -> RunEnd:
+    """The end of a run with whether a known message near it explains it; unknown where that message only repeats that
+    something failed, and the exception says no more."""
+    near = [
+        event
+        for event in events
+        if level_of(event) in _FAILURES and end.begin - _ABOVE <= event.last and event.first <= end.span.line + _BELOW
+    ]
+    if any(not umbrella(event) for event in near):
+        return msgspec.structs.replace(end, explained="yes")
+    if near and end.exception in _GENERIC:
+        return msgspec.structs.replace(end, explained="unknown")
+    return end
 
 
 def _listed(named: Sequence[str]) -> str:
