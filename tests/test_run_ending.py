@@ -48,7 +48,11 @@ ENDS = {
         "failed",
         "KeyError",
     ),
-    "the launcher only": (f"{STEPS}ChildFailedError: train.py FAILED exitcode : 1 (pid: 9)\n", "elsewhere", "ChildFailedError"),
+    "the launcher only": (
+        f"{STEPS}ChildFailedError: train.py FAILED exitcode : 1 (pid: 9)\n",
+        "elsewhere",
+        "ChildFailedError",
+    ),
     "the launcher behind it": (
         f"{TRACE}KeyError: 'x'\n{TRACE}torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n",
         "failed",

@@ -86,8 +86,6 @@ def _fails(item: ItemDefinition, catalogue: Catalogue, here: str, lang: str) -> 
         checks = [check for check in catalogue.checks if check.name in chosen]
         if checks:
             parts += [say(lang, f"readiness.{key}"), "\n".join(_row(here, check, lang) for check in checks)]
-    if item.failed is not None:
-        parts.append(say(lang, "readiness.facts"))
     return parts or [say(lang, "readiness.fails.none")]
 
 
