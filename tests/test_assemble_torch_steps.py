@@ -37,6 +37,18 @@ def test_code_in_the_loop(line: str, answer: str) -> None:
     assert step(LOOP.format(line=line)) == answer
 
 
+def test_condition_that_a_name_keeps_holds_in_some_steps_only() -> None:
+    text = """
+        import torch
+        for i, batch in enumerate(loader):
+            fresh = i == 0
+            if fresh:
+                torch.zeros(1)
+            loss.backward()
+    """
+    assert step(text) == "gated"
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
