@@ -23,6 +23,7 @@ from npulint.judge.catalogue.severity import (
 )
 from npulint.judge.findings import CONFIDENCES, SEVERITIES
 from tests.catalogue_samples import parsed, problems, sample
+from tests.project_support import Project
 
 CHECKS = load_catalogue(use_cache=False).checks
 IDS = [f"{check.code} {check.name}" for check in CHECKS]
@@ -166,3 +167,42 @@ def test_pages_say_the_consequence_in_words() -> None:
         for lang in ("en", "zh"):
             row = next(line for line in render_page(check, lang).split("\n") if line.startswith(("| Conse", "| 后果")))
             assert f"| {check.consequence}" not in row and check.occurs not in row and "{" not in row
+
+
+_TRAINED = """\
+import argparse
+import torch
+import torch_npu
+from apex.optimizers import FusedAdam, FusedLAMB
+from transformers import BitsAndBytesConfig
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--norm", required=True)
+args = parser.parse_args()
+model = torch.nn.Linear(4, 2).npu()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+{surely}
+if args.norm == "other":
+    {maybe}
+for batch in torch.utils.data.DataLoader(torch.zeros(8, 4)):
+    loss = model(batch.npu()).sum()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("surely", "maybe", "code", "severity"),
+    [
+        pytest.param("FusedAdam(())", "FusedLAMB(())", "NPU2131", "error", id="one of two places runs"),
+        pytest.param("", "FusedLAMB(())", "NPU2131", "warning", id="an option decides"),
+        pytest.param("BitsAndBytesConfig(load_in_8bit=True)", "pass", "NPU2150", "warning", id="it is reached"),
+        pytest.param("", "BitsAndBytesConfig(load_in_8bit=True)", "NPU2150", "note", id="it may be reached"),
+    ],
+)
+def test_a_finding_is_as_severe_as_its_surest_place(
+    project: Project, surely: str, maybe: str, code: str, severity: str
+) -> None:
+    project.write({"train.py": _TRAINED.format(surely=surely, maybe=maybe)})
+    found = project.check("--select", code).findings
+    assert [one["severity"] for one in found] == [severity]

@@ -192,22 +192,26 @@ def _by_role(
 
 def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[Check, list[Fact]]]:
     """The facts with the check that reports them: less severe in code that the entry script of a PyTorch program does
-    not surely reach, or that no training program of the project reaches. An error that says something of a whole file
-    or program stays one. Arguments of trainings that a script gets which trains nothing, such as one that converts
-    weights, are notes."""
+    not surely reach, or that no training program of the project reaches. A finding that covers several places is as
+    severe as the surest one of them. Arguments of trainings that a script gets which trains nothing, such as one that
+    converts weights, are notes."""
     if program.is_tool and facts and facts[0].kind == "training_argument":
         return [(check.as_note(), facts)]
     unsure = where_unsure(check.severity, check.occurs)
     if unsure == check.severity or (program.fact.framework != "torch" and check.occurs != IF_REACHED):
         return [(check, facts)]
     quiet = check.as_severe(unsure)
-    if not check.once:
-        sure = [fact for fact in facts if program.surely_runs(fact)]
-        return [(check, sure), (quiet, [fact for fact in facts if fact not in sure])]
-    if program.is_left_over and check.once == "program":
+    if check.once == "program" and program.is_left_over:
         return [(quiet, facts)]
-    is_sure = any(map(program.surely_runs, facts)) if check.occurs == IF_REACHED else True
-    return [(check if is_sure else quiet, facts)]
+    reached = {_covered_by(check, fact) for fact in facts if program.surely_runs(fact)}
+    sure = [fact for fact in facts if _covered_by(check, fact) in reached]
+    return [(check, sure), (quiet, [fact for fact in facts if fact not in sure])]
+
+
+def _covered_by(check: Check, fact: Fact) -> object:
+    """What distinguishes the finding of a check that covers a fact from its other findings in the program."""
+    keys: dict[str, object] = {"program": "", "file": fact.path, "project": fact.name}
+    return keys.get(check.once, (fact.path, fact.span, fact.name))
 
 
 def _listed(program: Program, roles: Mapping[str, Role]) -> bool:
@@ -409,9 +413,9 @@ class _Finder:
             fresh = [fact for fact in ordered if _place(fact, graph) not in seen]
             seen.update(_place(fact, graph) for fact in fresh)
             return [self._finding(check, [fact]) for fact in fresh]
-        groups: dict[str, list[Fact]] = {}
+        groups: dict[object, list[Fact]] = {}
         for fact in ordered:
-            groups.setdefault({"file": fact.path, "project": fact.name}.get(check.once, ""), []).append(fact)
+            groups.setdefault(_covered_by(check, fact), []).append(fact)
         if program.entry and not graph:
             groups = {key: sorted(group, key=self._how_far) for key, group in groups.items()}
         return [self._finding(check, group) for group in groups.values()]
