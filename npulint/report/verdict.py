@@ -36,10 +36,10 @@ def _of_training(verdict: Verdict, lang: str) -> str:
     }
     total = len(verdict.training)
     for word, number in numbers.items():
+        if number and total == 1:
+            return say(lang, f"verdict.{word}.only")
         if number:
-            return (
-                say(lang, f"verdict.{word}.only") if total == 1 else count(lang, f"verdict.{word}", number, all=total)
-            )
+            return count(lang, f"verdict.{word}{'.all' if number == total else ''}", number, all=total)
     found = ".wrong" if verdict.wrong else ".slows" if verdict.slows else ""
     return count(lang, f"verdict.quiet{found}", total)
 
