@@ -44,14 +44,12 @@ def _of_training(verdict: Verdict, lang: str) -> str:
     return count(lang, f"verdict.quiet{found}", total)
 
 
-def details(verdict: Verdict, lang: str) -> list[str]:
-    """The further statements, which begin with a small letter."""
-    return list(_details(verdict, lang))
-
-
 def _details(verdict: Verdict, lang: str) -> Iterator[str]:
-    if verdict.training and verdict.away and verdict.stopping:
+    """The further statements, which begin with a small letter."""
+    if verdict.away and verdict.stopping:
         yield count(lang, "verdict.also-stops", verdict.stopping)
+    if verdict.unplaced and (verdict.away or verdict.stopping or verdict.in_doubt):
+        yield count(lang, "verdict.also-unplaced", verdict.unplaced)
     found = _found(verdict, lang)
     if verdict.needing_cuda:
         key = "verdict.scripts.other" if verdict.training else "verdict.scripts"

@@ -100,8 +100,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def unplaced(self) -> int:
-        """Of how many training programs it is unknown where they run."""
-        return sum(program.runs_on == "unknown" for program in self.training)
+        """Of how many training programs it is unknown where they run, if they do."""
+        return sum(program.runs_on == "unknown" and not program.stops for program in self.training)
 
     @property
     def word(self) -> VerdictWord:
