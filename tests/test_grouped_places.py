@@ -116,8 +116,8 @@ def test_a_place_that_a_change_causes_in_another_file_has_the_annotation() -> No
 @pytest.mark.parametrize(
     ("line", "left"),
     [
-        pytest.param("        model(x.cuda()).sum().backward()", [["shared.py:4"]], id="at one of the places"),
-        pytest.param("    return model.cuda()", [], id="at the place of the finding"),
+        pytest.param("    return model.cuda()", [["shared.py:9"]], id="at one of the places"),
+        pytest.param("        model(x.cuda()).sum().backward()", [], id="at the place of the finding"),
     ],
 )
 def test_a_comment_silences_its_place(two: Project, line: str, left: list[list[str]]) -> None:

@@ -27,7 +27,7 @@ from npulint.judge.findings import (
     Summary,
 )
 from npulint.judge.settings import FORMATS
-from npulint.judge.verdict import consequence, judged, verdict_of
+from npulint.judge.verdict import judged, meaning, verdict_of
 from npulint.report.summary import first_steps
 from npulint.report.terminal import prose
 from npulint.report.verdict import headline, sentence
@@ -217,7 +217,7 @@ def test_all_formats_say_and_count_the_same(result: RunResult, lang: str) -> Non
     assert document["verdict"]["text"] == said
     total = verdict.errors + verdict.warnings + verdict.notes
     assert total == len(result.findings) == document["summary"]["findings"] == properties["summary"]["findings"]
-    assert total == verdict.stops + verdict.wrong + verdict.slows + verdict.others
+    assert total == verdict.stops + verdict.unused + verdict.wrong + verdict.slows + verdict.others
     assert document["summary"]["fixable"] == last_line["fixable"] == properties["summary"]["fixable"]
     hours = re.search(r"(?:About|约需?) ?([\d.]+)", texts["html"])
     assert estimate(result).items == 0 or hours is not None
@@ -241,10 +241,30 @@ def test_success_is_claimed_only_where_nothing_speaks_against_it(result: RunResu
         assert said.startswith("No training program was recognised")
 
 
+@pytest.mark.parametrize(
+    ("declared", "meant"),
+    [("stops", "stops"), ("wasted-device", "unused"), ("wrong-result", "wrong"), ("much-slower", "slows")],
+)
+def test_what_a_check_declares_decides_what_its_findings_mean(declared: str, meant: str) -> None:
+    assert meaning(finding(category="hygiene", consequence=declared)) == meant
+    assert meaning(finding(category="functional", consequence="hygiene")) == "none"
+
+
+def test_items_that_await_the_reference_are_not_to_be_verified_on_the_device() -> None:
+    items = (
+        _DEVICE_ITEM["passed"],
+        ChecklistItem("a", "a", "unknown"),
+        ChecklistItem("b", "b", "unknown", compared=True),
+    )
+    program = ProgramSummary("t.py", 1, "torch", "migrated", checklist=items)
+    said = sentence(judged(RunResult(programs=[program], summary=Summary(1, 1)), []), "en")
+    assert said.endswith("; 1 item to verify on the device; 1 item to compare with the reference")
+
+
 @given(findings())
 def test_a_note_never_stops_anything(one: Finding) -> None:
     if one.severity == "note":
-        assert consequence(one) in ("slows", "none")
+        assert meaning(one) in ("slows", "none")
 
 
 def test_what_is_done_first_is_to_reach_the_npu() -> None:

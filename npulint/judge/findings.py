@@ -93,7 +93,8 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
     operator), and the graph file as `program`. `cost` is the share of the run's time that it took, in percent (0:
     not measured). Of a grouped finding, `about` is the name of what is at its own place, `wording` the message with
     its counts left open, and `programs` are the entry scripts of further programs that have the same places, or need
-    the same advice. `project` is the folder of the project that it is about."""
+    the same advice. `project` is the folder of the project that it is about, `consequence` what happens to
+    the run (`npulint.judge.catalogue.severity`), empty for findings of no check."""
 
     code: str
     name: str
@@ -118,6 +119,7 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
     wording: str = ""
     programs: tuple[str, ...] = ()
     project: str = ""
+    consequence: str = ""
 
 
 class SuppressedFinding(msgspec.Struct, frozen=True):

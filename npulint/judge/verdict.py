@@ -10,11 +10,19 @@ from typing import Literal
 from npulint.judge.findings import ChecklistItem, Finding, ProgramSummary, RunResult
 from npulint.judge.summaries.verdict import RunsOn, TrainingVerdict, Verdict
 
-Consequence = Literal["stops", "wrong", "slows", "none"]
-"""What a finding means for a run on the NPU: it stops or may stop, its results are or may be wrong, it is slow, or
-nothing of that."""
+Meaning = Literal["stops", "unused", "wrong", "slows", "none"]
+"""What a finding means for a run on the NPU: it stops or may stop, it does not use the NPU, its results are or may be
+wrong, it is slow, or nothing of that."""
 
-_BY_CATEGORY: Mapping[str, Consequence] = {"functional": "stops", "precision": "wrong", "performance": "slows"}
+_BY_CONSEQUENCE: Mapping[str, Meaning] = {
+    "stops": "stops",
+    "wasted-device": "unused",
+    "wrong-result": "wrong",
+    "idle-devices": "slows",
+    "much-slower": "slows",
+    "slower": "slows",
+}
+_BY_CATEGORY: Mapping[str, Meaning] = {"functional": "stops", "precision": "wrong", "performance": "slows"}
 _DEVICE = "device"  # the readiness item that training runs on the NPU
 _CUDA = "device_cuda"  # the topic of uses of CUDA
 _HOST_TOPICS = ("session_config", "estimator_migration")
@@ -23,10 +31,14 @@ _NO_USERS = frozenset(("test", "documentation", "ci", "gpu", "other_device", "mi
 """Roles of scripts that nobody starts on an NPU server for the work of the project."""
 
 
-def consequence(finding: Finding) -> Consequence:
-    """What a finding means for a run. Notes are unsure or harmless, except that those about speed are about speed; what
-    is in a file that cannot be parsed is unknown."""
-    found = "none" if finding.topic == "parse" else _BY_CATEGORY.get(finding.category, "none")
+def meaning(finding: Finding) -> Meaning:
+    """What a finding means for a run, by the consequence that its check declares, else by its category. Notes are
+    unsure or harmless, except that those about speed are about speed; what is in a file that cannot be parsed is
+    unknown."""
+    if finding.consequence:
+        found = _BY_CONSEQUENCE.get(finding.consequence, "none")
+    else:
+        found = "none" if finding.topic == "parse" else _BY_CATEGORY.get(finding.category, "none")
     return "none" if finding.severity == "note" and found != "slows" else found
 
 
@@ -37,11 +49,12 @@ def verdict_of(result: RunResult) -> Verdict:
 
 def judged(result: RunResult, findings: Sequence[Finding], *, selective: bool = False) -> Verdict:
     """The verdict from a result and all `findings`, also those that thresholds hide from it."""
-    consequences, severities = Counter(map(consequence, findings)), Counter(finding.severity for finding in findings)
+    meanings, severities = Counter(map(meaning, findings)), Counter(finding.severity for finding in findings)
     fatal = {problem.path for problem in result.unreadable if problem.fatal}
     trained = [program for program in result.programs if trains(program)]
     others = [program for program in result.programs if not trains(program)]
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
+    open_items = [item for program in trained for item in program.checklist if item.status == "unknown"]
     return Verdict(
         programs=sum(program.framework in frameworks for program in result.programs),
         training=_training(trained, findings),
@@ -49,12 +62,12 @@ def judged(result: RunResult, findings: Sequence[Finding], *, selective: bool = 
         errors=severities["error"],
         warnings=severities["warning"],
         notes=severities["note"],
-        stops=consequences["stops"],
-        wrong=consequences["wrong"],
-        slows=consequences["slows"],
-        undetermined=len(
-            {item.item for program in trained for item in program.checklist if item.status == "unknown"},
-        ),
+        stops=meanings["stops"],
+        unused=meanings["unused"],
+        wrong=meanings["wrong"],
+        slows=meanings["slows"],
+        undetermined=len({item.item for item in open_items if not item.compared}),
+        to_compare=len({item.item for item in open_items if item.compared}),
         unread=len(fatal),
         partly_read=len({p.path for p in result.unreadable if not p.fatal and p.reason != "encoding"} - fatal),
         not_recognised=sum(use.files for use in result.seen if use.use != "import"),
@@ -106,9 +119,10 @@ def _training(programs: Sequence[ProgramSummary], findings: Sequence[Finding]) -
     topics = {finding.code: finding.topic for finding in findings}
     verdicts = []
     for program in programs:
-        own = [(finding, consequence(finding)) for finding in concerning[program.entry]]
+        own = [(finding, meaning(finding)) for finding in concerning[program.entry]]
         numbers = Counter(word for _, word in own)
         statuses = Counter(item.status for item in program.checklist)
+        to_compare = sum(item.compared and item.status == "unknown" for item in program.checklist)
         verdicts.append(
             TrainingVerdict(
                 entry=program.entry,
@@ -117,7 +131,8 @@ def _training(programs: Sequence[ProgramSummary], findings: Sequence[Finding]) -
                 errors=sum(finding.severity == "error" and word == "stops" for finding, word in own),
                 wrong=numbers["wrong"],
                 slows=numbers["slows"],
-                undetermined=statuses["unknown"],
+                undetermined=statuses["unknown"] - to_compare,
+                to_compare=to_compare,
                 failed=statuses["failed"],
             )
         )

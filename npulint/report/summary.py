@@ -12,7 +12,7 @@ from npulint.facts.model import Problem
 from npulint.judge.evaluate.places import covered, worded
 from npulint.judge.findings import CONFIDENCES, Finding, ProgramSummary, RunResult
 from npulint.judge.settings import RANK
-from npulint.judge.verdict import consequence, keeping_from_npu, verdict_of
+from npulint.judge.verdict import keeping_from_npu, meaning, verdict_of
 from npulint.report.terminal import Paint, escape_control_chars
 from npulint.report.verdict import sentence
 from npulint.report.view import ReportView, visible
@@ -83,7 +83,7 @@ def first_steps(findings: Sequence[Finding], limit: int = 3, programs: Sequence[
 
     def order(group: Group) -> tuple[object, ...]:
         first = group.first
-        later = consequence(first) in ("slows", "none")
+        later = meaning(first) in ("slows", "none")
         note = first.severity == "note"
         return first.code not in keeping, note, later, -RANK[first.severity], first.topic == "parse"
 

@@ -128,8 +128,8 @@ class _Writer:
         self._said: set[tuple[str, str]] = set()
 
     def groups(self, findings: Sequence[Finding], programs: Sequence[ProgramSummary]) -> list[list[str]]:
-        """The findings, one block for each check that has many; one for each
-        finding in verbose reports, those of a change or comparison, and where edits are shown."""
+        """The findings, one block for each check that has many; one for each finding in verbose reports, those of a
+        change or comparison, and where edits are shown."""
         if self._is_ungrouped():
             return [self.finding(finding) for finding in findings]
         if self._is_short(findings):

@@ -36,22 +36,20 @@ def _of_training(verdict: Verdict, lang: str) -> str:
     }
     total = len(verdict.training)
     for word, number in numbers.items():
+        if number and total == 1:
+            return say(lang, f"verdict.{word}.only")
         if number:
-            return (
-                say(lang, f"verdict.{word}.only") if total == 1 else count(lang, f"verdict.{word}", number, all=total)
-            )
+            return count(lang, f"verdict.{word}{'.all' if number == total else ''}", number, all=total)
     found = ".wrong" if verdict.wrong else ".slows" if verdict.slows else ""
     return count(lang, f"verdict.quiet{found}", total)
 
 
-def details(verdict: Verdict, lang: str) -> list[str]:
-    """The further statements, which begin with a small letter."""
-    return list(_details(verdict, lang))
-
-
 def _details(verdict: Verdict, lang: str) -> Iterator[str]:
-    if verdict.training and verdict.away and verdict.stopping:
+    """The further statements, which begin with a small letter."""
+    if verdict.away and verdict.stopping:
         yield count(lang, "verdict.also-stops", verdict.stopping)
+    if verdict.unplaced and (verdict.away or verdict.stopping or verdict.in_doubt):
+        yield count(lang, "verdict.also-unplaced", verdict.unplaced)
     found = _found(verdict, lang)
     if verdict.needing_cuda:
         key = "verdict.scripts.other" if verdict.training else "verdict.scripts"
@@ -66,6 +64,7 @@ def _details(verdict: Verdict, lang: str) -> Iterator[str]:
     for word, number in (
         ("failed", failed if not (verdict.away or verdict.stops or verdict.wrong) else 0),
         ("items", verdict.undetermined),
+        ("compare", verdict.to_compare),
         ("silent", verdict.silent),
         ("unread", verdict.unread if verdict.read else 0),
         ("not-recognised", verdict.not_recognised),
@@ -81,6 +80,7 @@ def _found(verdict: Verdict, lang: str) -> list[str]:
     elsewhere = bool(verdict.training) and not any(program.stops for program in verdict.training)
     numbers = (
         ("elsewhere" if elsewhere else "stops", verdict.stops),
+        ("unused", verdict.unused),
         ("wrong", verdict.wrong),
         ("slows", verdict.slows),
         ("notes" if verdict.notes == verdict.total and not verdict.slows else "others", verdict.others),
@@ -104,8 +104,8 @@ def statements(verdict: Verdict, lang: str) -> list[str]:
     return [f"{text[:1].upper()}{text[1:]}{end}" for text in _details(verdict, lang)]
 
 
-_COUNTED = "total errors warnings notes stops wrong slows others"
-_PROGRAM = "entry runs_on stops errors wrong slows failed undetermined"
+_COUNTED = "total errors warnings notes stops unused wrong slows others"
+_PROGRAM = "entry runs_on stops errors wrong slows failed undetermined to_compare"
 
 
 def verdict_record(verdict: Verdict, lang: str) -> dict[str, Any]:
@@ -118,6 +118,7 @@ def verdict_record(verdict: Verdict, lang: str) -> dict[str, Any]:
         "needing_cuda": list(verdict.needing_cuda),
         "counts": fields_of(verdict, _COUNTED),
         "undetermined": verdict.undetermined,
+        "to_compare": verdict.to_compare,
         "not_understood": fields_of(verdict, "unread partly_read not_recognised silent"),
         "selective": verdict.selective,
     }

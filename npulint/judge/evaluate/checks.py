@@ -491,6 +491,7 @@ def _finding(
         places=len(facts),
         subject=fact.name if program.fact.graph is not None else "",
         project=program.root,
+        consequence=check.consequence,
     )
     if not program.fact.run:
         return finding

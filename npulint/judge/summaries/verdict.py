@@ -19,7 +19,8 @@ VERDICT_WORDS: tuple[VerdictWord, ...] = get_args(VerdictWord)
 class TrainingVerdict(msgspec.Struct, frozen=True):
     """The verdict on one training program: where it runs, and how many findings (errors and warnings) say that it stops
     or may stop, and that its results are wrong, and how many findings are about its speed. `errors` are those of the
-    first that are sure. `undetermined` and `failed` count readiness items."""
+    first that are sure. Of its readiness items, `undetermined` are to be verified, `to_compare` await a comparison with
+    the reference, `failed` fail."""
 
     entry: str
     runs_on: RunsOn = "unknown"
@@ -28,6 +29,7 @@ class TrainingVerdict(msgspec.Struct, frozen=True):
     wrong: int = 0
     slows: int = 0
     undetermined: int = 0
+    to_compare: int = 0
     failed: int = 0
 
     @property
@@ -40,12 +42,13 @@ class Verdict(msgspec.Struct, frozen=True):
     """What a run says of a project, from all findings that neither a comment nor the baseline accepts, whatever reports
     display. `programs` counts the programs that use a framework, `training` are those that train, `needing_cuda` the
     entry scripts of others that stop without CUDA. `errors`, `warnings` and `notes` count all findings, `stops`,
-    `wrong` and `slows` those of them with this meaning, as for one program. `undetermined` counts the different
-    readiness items that are undetermined for some program. Not understood: files that were not read (`unread`) or only
-    in part, and configurations and started scripts that no training program was recognised from. `runs` and `graphs`
-    are numbers of training runs and graphs, `silent` that of the files of runs without a result, `steps` that of
-    recorded steps. `read` counts files;
-    `frameworks`: a file or program uses a framework; `selective`: only some checks were selected."""
+    `wrong` and `slows` those of them with this meaning, as for one program, `unused` those about a training that does
+    not use the NPU. `undetermined` and `to_compare` count the different readiness items of some program that are to be
+    verified, and that await a comparison with the reference. Not understood: files that were not read (`unread`) or
+    only in part, and configurations and started scripts that no training program was recognised from. `runs`, `graphs`
+    and `steps` are numbers of training runs, graphs and recorded steps, `silent` that of the files of runs without a
+    result. `read` counts files; `frameworks`: a file or program uses a framework; `selective`: only some checks were
+    selected."""
 
     programs: int = 0
     training: tuple[TrainingVerdict, ...] = ()
@@ -54,9 +57,11 @@ class Verdict(msgspec.Struct, frozen=True):
     warnings: int = 0
     notes: int = 0
     stops: int = 0
+    unused: int = 0
     wrong: int = 0
     slows: int = 0
     undetermined: int = 0
+    to_compare: int = 0
     unread: int = 0
     partly_read: int = 0
     not_recognised: int = 0
@@ -75,8 +80,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def others(self) -> int:
-        """How many findings are about something else than what stops a run, its results and its speed."""
-        return self.total - self.stops - self.wrong - self.slows
+        """How many findings are about something else than what stops a run, the use of the NPU, results and speed."""
+        return self.total - self.stops - self.unused - self.wrong - self.slows
 
     @property
     def away(self) -> int:
@@ -100,8 +105,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def unplaced(self) -> int:
-        """Of how many training programs it is unknown where they run."""
-        return sum(program.runs_on == "unknown" for program in self.training)
+        """Of how many training programs it is unknown where they run, if they do."""
+        return sum(program.runs_on == "unknown" and not program.stops for program in self.training)
 
     @property
     def word(self) -> VerdictWord:
@@ -117,5 +122,7 @@ class Verdict(msgspec.Struct, frozen=True):
                 return "unrecognised"
             if not self.notes and not self.unread and not self.partly_read:
                 return "unused"
-        complete = self.training and not self.undetermined and not self.unread and not self.unplaced
+        complete = (
+            self.training and not self.undetermined and not self.to_compare and not self.unread and not self.unplaced
+        )
         return "ready" if complete and not self.selective else "check"
