@@ -420,12 +420,15 @@ class _Finder:
             groups = {key: sorted(group, key=self._how_far) for key, group in groups.items()}
         return [self._finding(check, group) for group in groups.values()]
 
-    def _how_far(self, fact: Fact) -> tuple[bool, bool, int, bool]:
-        """How far a place is from what a program surely runs: a grouped finding begins at the nearest."""
+    def _how_far(self, fact: Fact) -> tuple[object, ...]:
+        """How far a place is from one that matters most, at which a grouped finding begins: that surely runs, in a
+        training step, and does harm. Tests and guarded code come last."""
         kept_apart = "yes" in (fact.get("in_test"), fact.get("guarded")) or fact.get("active") == "no"
         is_guarded = kept_apart or fact.get("behind") in ("npu", "cuda")
+        is_harmless = fact.get("breaks") not in (None, "yes")
         surely = not is_guarded and self._program.surely_runs(fact)
-        return not surely, is_guarded, _HOW_OFTEN.get(fact.get_text("step"), 2), fact.path != self._program.entry
+        often = _HOW_OFTEN.get(fact.get_text("step"), 2)
+        return is_guarded, is_harmless, not surely, often, fact.path != self._program.entry
 
     def _finding(self, check: Check, group: list[Fact]) -> tuple[Finding, list[Fact]]:
         """The finding about these facts. One about a program does not cover those of other scripts, though its fix
