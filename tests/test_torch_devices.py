@@ -330,7 +330,8 @@ _ASSERTIONS = {
     "that it is not": ("assert not torch.cuda.is_available()", "no", "yes"),
     "about a parameter, in a function that nothing calls": ("assert name.device.type == 'cuda'", "no", "yes"),
     "about a choice": ("if name == 'apex':\n        assert torch.cuda.is_available()", "yes", "no"),
-    "no assertion": ("found = torch.cuda.is_available()", "no", "yes"),
+    "no assertion": ("return torch.cuda.is_available()", "no", "yes"),
+    "an answer that is never read": ("found = torch.cuda.is_available()", "no", "no"),
 }
 
 
