@@ -193,8 +193,8 @@ def _by_role(
 def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[Check, list[Fact]]]:
     """The facts with the check that reports them: less severe in code that the entry script of a PyTorch program does
     not surely reach, or that no training program of the project reaches. A finding about a whole program stays as
-    severe; another one that covers several places is as severe as the surest of them. Arguments of trainings that a script gets which trains nothing, such as one that
-    converts weights, are notes."""
+    severe; another one that covers several places is as severe as the surest of them. Arguments of trainings that a
+    script gets which trains nothing, such as one that converts weights, are notes."""
     if program.is_tool and facts and facts[0].kind == "training_argument":
         return [(check.as_note(), facts)]
     unsure = where_unsure(check.severity, check.occurs)
