@@ -192,17 +192,17 @@ def _by_role(
 
 def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[Check, list[Fact]]]:
     """The facts with the check that reports them: less severe in code that the entry script of a PyTorch program does
-    not surely reach, or that no training program of the project reaches. A finding that covers several places is as
-    severe as the surest one of them. Arguments of trainings that a script gets which trains nothing, such as one that
-    converts weights, are notes."""
+    not surely reach, or that no training program of the project reaches. A finding about a whole program stays as
+    severe; another one that covers several places is as severe as the surest of them. Arguments of trainings that a
+    script gets which trains nothing, such as one that converts weights, are notes."""
     if program.is_tool and facts and facts[0].kind == "training_argument":
         return [(check.as_note(), facts)]
     unsure = where_unsure(check.severity, check.occurs)
     if unsure == check.severity or (program.fact.framework != "torch" and check.occurs != IF_REACHED):
         return [(check, facts)]
     quiet = check.as_severe(unsure)
-    if check.once == "program" and program.is_left_over:
-        return [(quiet, facts)]
+    if check.once == "program" and check.occurs != IF_REACHED:  # it says something of the whole program
+        return [(quiet if program.is_left_over else check, facts)]
     reached = {_covered_by(check, fact) for fact in facts if program.surely_runs(fact)}
     sure = [fact for fact in facts if _covered_by(check, fact) in reached]
     return [(check, sure), (quiet, [fact for fact in facts if fact not in sure])]
