@@ -216,7 +216,7 @@ def test_errors_of_the_project_are_shown_in_files_that_are_not_open(folder: Path
     go(story())
 
 
-@pytest.mark.parametrize(("scope", "wanted"), [("open", []), ("workspace", ["1:7-1:32 launch-blocking-left-on"])])
+@pytest.mark.parametrize(("scope", "wanted"), [("open", []), ("workspace", ["1:7-1:31 launch-blocking-left-on"])])
 def test_the_scope_is_a_setting(folder: Path, scope: str, wanted: list[str]) -> None:
     async def story() -> None:
         options = {"scope": scope, "minSeverity": "warning"}

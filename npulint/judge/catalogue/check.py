@@ -150,11 +150,10 @@ class Check(msgspec.Struct, frozen=True):
     check, or the same line as this source check. Of `fixes` the first matching rule applies; `safe` says why those
     labelled so are. `severe_on` lists the chips on which the check has its severity; elsewhere it is a note (empty: it
     is as severe everywhere), and so is what `minor` finds of the reported facts. It does not report in files of the
-    roles `except_in`; in those of the roles `severe_in` it keeps its severity, in others it is a note. `severe_if` is
-    the ground for its severity: where it does not certainly hold, what is reported may be on purpose and is a note.
-    `basis` is ``tables`` if it repeats what a table of the adapter says. `opt_in`: it runs only where settings select
-    it by topic, code or name; it is also for code that nothing in the project uses, and takes files of the roles
-    `severe_in` for any other."""
+    roles `except_in`; in those of the roles `severe_in` it keeps its severity, in others it is a note. `basis` is
+    ``tables`` if it repeats what a table of the adapter says. `opt_in`: it runs only where settings select it by topic,
+    code or name; it is also for code that nothing in the project uses, and takes files of the roles `severe_in` for any
+    other."""
 
     code: str
     name: str
@@ -172,7 +171,6 @@ class Check(msgspec.Struct, frozen=True):
     unless: Query | None = None
     related: Query | None = None
     minor: Query | None = None
-    severe_if: Query | None = None
     severe_on: tuple[str, ...] = ()
     severe_in: tuple[str, ...] = ()
     except_in: tuple[str, ...] = ()

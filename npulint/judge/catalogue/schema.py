@@ -163,7 +163,7 @@ _REQUIRED = (
     "references", "examples",
 )  # fmt: skip
 _OPTIONAL = (
-    "severity", "applies", "severe_on", "severe_in", "severe_if", "except_in", "basis", "opt_in", "needs", "unless",
+    "severity", "applies", "severe_on", "severe_in", "except_in", "basis", "opt_in", "needs", "unless",
     "related", "minor", "once", "joins", "fix", "safe",
 )  # fmt: skip
 
@@ -230,7 +230,6 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         unless=queries.condition(keys["unless"], "unless") if "unless" in keys else None,
         related=queries.find(keys["related"], "related") if "related" in keys else None,
         minor=queries.find(keys["minor"], "minor") if "minor" in keys else None,
-        severe_if=queries.condition(keys["severe_if"], "severe_if") if "severe_if" in keys else None,
         severe_on=fields.words(keys["severe_on"], "severe_on") if "severe_on" in keys else (),
         severe_in=fields.words(keys["severe_in"], "severe_in", ROLES) if "severe_in" in keys else (),
         except_in=fields.words(keys["except_in"], "except_in", ROLES) if "except_in" in keys else (),

@@ -72,6 +72,8 @@ def _clause(version: tuple[int, ...], clause: str) -> bool:
     }[match[1] or "=="]
 
 
+_SPEED = frozenset(("much-slower", "slower"))
+"""Consequences that a run has only where it comes to the NPU at all."""
 _LEFT_BY_THE_NPU = frozenset(("unsupported_op",))
 """Topics of what costs time on the NPU only, because it has no kernel for it: whoever plans a port must know it."""
 _RELATED = 24  # facts of `related` listed; covered places are always listed
@@ -106,7 +108,7 @@ def evaluate(
     demoted: list[Demoted] = []
     reported: list[ReportedCheck] = []
     for compiled in ready.concerned(candidates):
-        own = compiled.check if compiled.has_ground(candidates) else compiled.check.as_note()
+        own = compiled.check
         once_ported = for_chips(own, chips, lang) if applies(own.applies, program, target, chips) else None
         if once_ported is None:
             continue
@@ -164,7 +166,7 @@ def _today(check: Check, program: Program) -> Check:
     """The check as it is told of the program before it comes to the NPU: how to be fast there is a note until then."""
     if _family(program) or program.fact.state != "not_started":
         return check
-    return check.as_note() if check.category == "performance" and check.topic not in _LEFT_BY_THE_NPU else check
+    return check.as_note() if check.consequence in _SPEED and check.topic not in _LEFT_BY_THE_NPU else check
 
 
 def _family(program: Program) -> str:
@@ -231,20 +233,15 @@ class _CompiledCheck:
         self.unless = None if check.unless is None else CompiledQuery(check.unless)
         self.related = None if check.related is None else CompiledQuery(check.related)
         self.minor = None if check.minor is None else CompiledQuery(check.minor)
-        self.ground = None if check.severe_if is None else CompiledQuery(check.severe_if)
         self.asks_of_target = asks_of_target(self.subject)
         kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
         only = () if check.safe is None else check.safe.only
         self.fixes = [CompiledFix(rule, kinds, only) for rule in check.fixes]
 
     def queries(self) -> list[CompiledQuery]:
-        own = [self.subject, self.needs, self.unless, self.related, self.minor, self.ground]
+        own = [self.subject, self.needs, self.unless, self.related, self.minor]
         of_fixes = (query for fix in self.fixes for query in fix.queries())
         return [query for query in (*own, *of_fixes) if query is not None]
-
-    def has_ground(self, candidates: Candidates) -> bool:
-        """Whether something shows that what the check reports is not on purpose, where it asks for that."""
-        return self.ground is None or self.ground.true_of(candidates) is True
 
     def holds_around(self, candidates: Candidates) -> bool:
         """Whether `needs` certainly holds and `unless` certainly does not."""
