@@ -47,7 +47,7 @@ def _places(project: Project, *words: str) -> list[list[str]]:
 
 
 def test_a_cause_that_two_programs_share_is_one_finding(two: Project) -> None:
-    assert _places(two) == [["shared.py:4", "shared.py:9"]]
+    assert _places(two) == [["shared.py:9", "shared.py:4"]]
 
 
 def test_a_program_with_places_of_its_own_joins_the_finding(two: Project) -> None:
