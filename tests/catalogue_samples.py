@@ -53,6 +53,13 @@ SAMPLE: dict[str, str] = {
 }
 
 
+AS_SEVERE = {
+    "error": {"consequence": "stops", "occurs": "always"},
+    "warning": {"consequence": "stops", "occurs": "some-runs"},
+    "note": {"consequence": "hygiene", "occurs": "always"},
+}
+"""What a sample with high confidence declares to be as severe."""
+
 REASON = "{en: Both calls do the same., zh: 两个调用的作用相同。}"
 """Why a safe fix of a sample is safe."""
 

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from textwrap import indent
 
-from tests.catalogue_samples import sample
+from tests.catalogue_samples import AS_SEVERE, sample
 
 EXAMPLES = """
   - bad: |
@@ -30,7 +30,7 @@ def check(code: str, name: str, fixed: str, fix: str, severity: str = "error") -
     return sample(
         code=code,
         topic="other",
-        severity=severity,
+        **AS_SEVERE[severity],
         find=f"{{call: torch.{name}}}",
         fix=fix,
         examples=EXAMPLES.format(name=name, fixed=indent(fixed, " " * 6)),

@@ -28,7 +28,7 @@ from npulint.judge.source_lines import FileLines
 from npulint.read.files import LoadedFile
 from npulint.report.fix_summary import findings_fixed, headline, why
 from npulint.report.view import ReportView
-from tests.catalogue_samples import parsed, sample, write
+from tests.catalogue_samples import AS_SEVERE, parsed, sample, write
 
 EXAMPLES = """
   - bad: |
@@ -40,7 +40,7 @@ EXAMPLES = """
 
 
 def check(code: str, name: str, find: str, fix: str, severity: str = "error", once: str = "", more: str = "") -> str:
-    changed = {"code": code, "find": find, "fix": fix, "severity": severity, "topic": "other", "examples": EXAMPLES}
+    changed = {"code": code, "find": find, "fix": fix, "topic": "other", "examples": EXAMPLES, **AS_SEVERE[severity]}
     return sample(**changed, **({"once": once} if once else {})) + more
 
 
