@@ -28,7 +28,9 @@ _SIGNS = (
     *b"torch-npu triton-ascend vllm-ascend mindspeed npu-smi /dev/davinci /ascend/ ascend-docker".split(),
 )
 _NPU = lazy_compile(rb"NPUs?(?![A-Za-z0-9_])")
-_GPU = lazy_compile(rb"NCCL INFO|ProcessGroupNCCL|NVIDIA (?:[AHVLTB]\d|GeForce|RTX|Tesla|Graphics)|CUDA out of memory")
+_GPU = lazy_compile(
+    rb"NCCL INFO|ProcessGroupNCCL|NVIDIA (?:[AHVLTB]\d|GeForce|RTX|Tesla|Graphics)|CUDA out of memory|gpu_device\.cc"
+)
 """What only a run on GPUs prints; the word CUDA alone is in many failures on NPUs."""
 _ERROR = lazy_compile(rb"\[ERROR\] ([A-Z][A-Z_]{1,15})\(")
 _LEVELS = (("debug", b"[DEBUG] "), ("info", b"[INFO] "))
