@@ -8,6 +8,7 @@ import msgspec
 
 from npulint.commands.compare.across import of_frameworks, operations, scheduled
 from npulint.commands.compare.amp import unify_mechanisms
+from npulint.commands.compare.code_changes.code_differences import CodeComparer
 from npulint.commands.compare.consolidation import consolidated
 from npulint.commands.compare.evidence import PartEvidence, by_trainer, evidence, seen
 from npulint.commands.compare.graph_rewrite import unify_graph_rewrite
@@ -288,6 +289,10 @@ def _rows(
     differences += of_roles(((removed, pairing.removed), (added, pairing.added)))
     differences = unify_mechanisms(differences, reference, migrated, first, second)
     differences = deduplicated(unify_graph_rewrite(differences, reference, migrated, first, second))
+    start = starts[0]
+    if start.reference_sources is not None and start.migrated_sources is not None:
+        sources = start.reference_sources, start.migrated_sources
+        differences = CodeComparer((removed, added), (first, second), sources).differences(differences)
     return with_effects(consolidated(_told(differences)))
 
 

@@ -1,0 +1,288 @@
+"""The differences of two programs that no step describes: every statement that the programs run was compared."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from npulint.commands.compare.code_changes.evaluation import Evaluation
+from npulint.commands.compare.code_changes.feeding import Feeds
+from npulint.commands.compare.code_changes.found_changes import Change, FunctionPair
+from npulint.commands.compare.code_changes.statements import Statement
+from npulint.commands.compare.code_changes.trees import CALL, CONST, TEXT, Tree
+from npulint.commands.compare.code_changes.units import Units
+from npulint.commands.compare.side import Side
+from npulint.commands.training_config.execution import ProgramSources
+from npulint.commands.training_config.steps.model import MODULE, Home, evaluates
+from npulint.commands.training_config.steps.unresolved import SPLIT
+from npulint.commands.training_config.tracer import Tracer
+from npulint.facts.comparison.difference import Difference, SideValue, of_both, of_one
+from npulint.facts.model import Span
+
+_MANY: Final = 6  # changes of one function and part; so many are a rewritten function
+_LONG: Final = 60  # characters of code that are shown
+_MOST: Final = 400  # statements of a function that are compared
+_ADAPTERS: Final = ("npu_bridge.", "npu_device.", "torch_npu.", "hccl.")
+
+Lines = tuple[str, int, int]
+"""A path with the first and the last line of a place."""
+
+
+class CodeComparer:
+    """Compares the code of two programs, whose tracers follow the compared start."""
+
+    def __init__(
+        self, sides: tuple[Side, Side], tracers: tuple[Tracer, Tracer], sources: tuple[ProgramSources, ProgramSources]
+    ) -> None:
+        self._removed, self._added = sides
+        configs = sides[0].config, sides[1].config
+        self._units = (
+            Units(configs[0], sources[0], lambda home: self._removed.counterpart(home) or ("left", home)),
+            Units(configs[1], sources[1], lambda home: home),
+        )
+        self._feeds = Feeds(self._units[0]), Feeds(self._units[1])
+        frameworks = [config.program.fact.framework for config in configs]
+        self._evaluations = (
+            Evaluation(tracers[0], sources[0], frameworks[0]),
+            Evaluation(tracers[1], sources[1], frameworks[1]),
+        )
+
+    def differences(self, rows: Sequence[Difference]) -> list[Difference]:
+        """The rows, with those that are certain by the code marked so, and with what no row tells."""
+        told = _Told(rows)
+        more: list[Difference] = []
+        for home, other in self._pairs():
+            changes = self._changes(home, other)
+            more += self._rows([each for each in changes if not told.covers(each)])
+        return [*told.rows, *more]
+
+    def _pairs(self) -> Iterator[tuple[Home, Home]]:
+        """The functions that both programs have and at least one may run, where their texts differ."""
+        ours, theirs = self._units
+        others = set(theirs.homes())
+        for home in ours.homes():
+            other = self._removed.counterpart(home)
+            if other is None or other not in others or ours.text(home) == theirs.text(other):
+                continue
+            yield home, other
+
+    def _changes(self, home: Home, other: Home) -> list[Change]:
+        codes = self._units[0].code(home), self._units[1].code(other)
+        if codes[0] is None or codes[1] is None or max(len(each.statements) for each in codes if each) > _MOST:
+            return []
+        modules = [units.config.context.project.modules[each[0]] for units, each in zip(self._units, (home, other), strict=True)]
+        try:
+            return FunctionPair(home, other, (codes[0], codes[1]), (modules[0], modules[1]), self._evaluations).changes()
+        except RecursionError:
+            return []
+
+    # -- rows
+
+    def _rows(self, changes: Sequence[Change]) -> Iterator[Difference]:
+        """The differences that changes of one function are; many of one part are one."""
+        by_part: dict[str, list[tuple[Change, bool]]] = defaultdict(list)
+        for change in changes:
+            part = self._part(change)
+            if part and not self._is_neutral(change):
+                by_part[part].append((change, change.certain))
+        for part, group in by_part.items():
+            if len(group) >= _MANY:
+                yield self._row(part, group[0][0], False, len(group))
+            else:
+                yield from (self._row(part, change, certain, 1) for change, certain in group)
+
+    def _part(self, change: Change) -> str:
+        """The part of the training config that a change feeds."""
+        if _name_other_splits(change):
+            return "split"
+        for at in (1, 0):
+            home, statement, tree = self._side(change, at)
+            if statement is not None:
+                part = self._feeds[at].part(home, change.codes[at], statement, tree or statement.tree)
+                if part:
+                    return part
+        return ""
+
+    @staticmethod
+    def _side(change: Change, at: int) -> tuple[Home, Statement | None, Tree | None]:
+        if at == 0:
+            return change.home, change.left, change.left_tree
+        return change.other, change.right, change.right_tree
+
+    def _is_neutral(self, change: Change) -> bool:
+        """Whether a change only says where data are, belongs to the adapter, or is a step that is compared itself."""
+        trees = [tree for tree in (change.left_tree, change.right_tree) if tree is not None]
+        if all(tree.kind in (CONST, TEXT) for tree in trees) and any(map(_is_path, trees)):
+            return not _name_other_splits(change)
+        if any(self._is_of_adapter(tree) for tree in trees):
+            return True
+        steps = [self._step(change, at) for at in (0, 1)]
+        return any(steps) and all(step or tree is None for step, tree in zip(steps, (change.left_tree, change.right_tree), strict=True))
+
+    def _step(self, change: Change, at: int) -> bool:
+        """Whether the differing part of a side is a known call."""
+        home, statement, tree = self._side(change, at)
+        if statement is None or tree is None:
+            return False
+        if tree.kind in ("set", "return", "with") and tree.parts:
+            tree = tree.parts[-1]
+        step = self._units[at].step(home, tree)
+        return step is not None and step.kind == "call"
+
+    @staticmethod
+    def _is_of_adapter(tree: Tree) -> bool:
+        return any(str(inner.label[1]).startswith(_ADAPTERS) for inner in tree.walk() if inner.kind == "lib")
+
+    def _row(self, part: str, change: Change, certain: bool, count: int) -> Difference:
+        left = self._value(change, 0)
+        right = self._value(change, 1)
+        what = self._what(change)
+        others = {"certain": certain, "count": count, "function": "", "evaluates": self._evaluates(change)}
+        if left is not None and right is not None:
+            if left.text == right.text:
+                left, right = (side.shown_as(self._statement_text(change, at)) for at, side in enumerate((left, right)))
+            return of_both(part, False, what, "", left, right, **others)
+        value = left or right
+        assert value is not None
+        return of_one(part, "removed" if right is None else "added", what, "", value, near=self._near(change), **others)
+
+    def _evaluates(self, change: Change) -> bool:
+        return all(
+            evaluates(units.config.scope(home))
+            for units, home in zip(self._units, (change.home, change.other), strict=True)
+        )
+
+    def _value(self, change: Change, at: int) -> SideValue | None:
+        """The differing code of one side."""
+        home, statement, tree = self._side(change, at)
+        if statement is None or tree is None:
+            return None
+        node = tree.node if isinstance(tree.node, ast.expr) else None
+        if node is None or tree is statement.tree:
+            return SideValue(statement.text, home[0], statement.span)
+        text = _text(statement, tree)
+        end = node.end_lineno or node.lineno
+        span = Span(node.lineno, node.col_offset + 1, end, (node.end_col_offset or node.col_offset) + 1)
+        return SideValue(text, home[0], span)
+
+    @staticmethod
+    def _statement_text(change: Change, at: int) -> str:
+        statement = (change.left, change.right)[at]
+        return "" if statement is None else statement.text
+
+    def _near(self, change: Change) -> SideValue | None:
+        """Where the side that lacks the code would have it: at the statement, or where its function begins."""
+        lacking = 1 if change.right_tree is None else 0
+        home, statement, _ = self._side(change, lacking)
+        if statement is not None:
+            return SideValue("", home[0], statement.span)
+        there = change.left if lacking else change.right
+        code, own = change.codes[lacking], change.codes[1 - lacking]
+        before = [each.shape for each in own.statements[: own.statements.index(there)]] if there is not None else []
+        known = [each for each in code.statements if each.shape in set(before)]
+        if known:
+            return SideValue("", home[0], known[-1].span)
+        scope = self._units[lacking].config.scope(home)
+        return SideValue("", home[0], Span.at(max(1, scope.record.line)))
+
+    def _what(self, change: Change) -> str:
+        """What the code belongs to: the known call around it, the function, the variable, or the file."""
+        for at in (1, 0):
+            home, statement, tree = self._side(change, at)
+            if statement is None or tree is None:
+                continue
+            for around in reversed(statement.tree.path_to(tree)):
+                step = self._units[at].step(home, around)
+                if step is not None and around.kind == CALL:
+                    return step.shown
+        home = change.other
+        scope = self._units[1].config.scope(home)
+        statement = change.right or change.left
+        targets = statement.targets if statement is not None else ()
+        if home[1] != MODULE:
+            return scope.record.name or "lambda"
+        return str(targets[0][1]) if targets else posixpath.basename(home[0])
+
+
+def _text(statement: Statement, tree: Tree) -> str:
+    """A part of a statement with as much around it as fits in a line."""
+    best = ast.unparse(tree.node) if isinstance(tree.node, ast.expr) else ""
+    for around in reversed(statement.tree.path_to(tree)):
+        if isinstance(around.node, ast.expr):
+            text = ast.unparse(around.node)
+            if len(text) > _LONG:
+                break
+            best = text
+    return best if len(best) <= _LONG else best[: _LONG - 1] + "…"
+
+
+def _is_path(tree: Tree) -> bool:
+    """Whether a text names a place: it has the separators of paths or the dot of a suffix."""
+    words = [str(word) for word in tree.label[1:]] if tree.kind == TEXT else [str(tree.label[-1])]
+    return tree.label[:2] != (CONST, "number") and any("/" in word or "." in word for word in words)
+
+
+def _name_other_splits(change: Change) -> bool:
+    """Whether two texts name different splits of a data set."""
+    trees = change.left_tree, change.right_tree
+    words = [
+        {word for text in _texts(tree) for word in SPLIT.findall(text)} if tree is not None else set() for tree in trees
+    ]
+    return bool(words[0]) and bool(words[1]) and words[0] != words[1] and all(tree is not None and tree.kind in (CONST, TEXT) for tree in trees)
+
+
+def _texts(tree: Tree) -> list[str]:
+    return [str(word) for word in tree.label[1:]]
+
+
+class _Told:
+    """The rows that name differences, by the lines that they are about."""
+
+    def __init__(self, rows: Iterable[Difference]) -> None:
+        self.rows = list(rows)
+        self._lines: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for at, row in enumerate(self.rows):
+            if row.change != "none":
+                for path, first, last in _places(row):
+                    for line in range(first, min(last, first + 50) + 1):
+                        self._lines[path][line].append(at)
+
+    def covers(self, change: Change) -> bool:
+        """Whether a row tells a change; one that is certain by the code makes the row certain."""
+        found = [at for path, first, last in _lines_of(change) for line in range(first, last + 1) for at in self._lines[path][line]]
+        if change.certain:
+            for at in found:
+                row = self.rows[at]
+                if not row.certain and row.change != "unknown" and not row.effect:
+                    self.rows[at] = msgspec.structs.replace(row, certain=True)
+        return bool(found)
+
+
+def _places(row: Difference) -> Iterator[Lines]:
+    for left, right in ((row.reference, row.migrated), *row.also):
+        for side in (left, right):
+            if side is not None:
+                yield side.path, side.span.line, side.span.end_line
+                yield from ((step.path, step.span.line, step.span.end_line) for step in side.provenance)
+
+
+def _lines_of(change: Change) -> Iterator[Lines]:
+    """The lines of the differing code."""
+    for home, statement, tree in (
+        (change.home, change.left, change.left_tree),
+        (change.other, change.right, change.right_tree),
+    ):
+        if statement is None or tree is None:
+            continue
+        node = tree.node
+        if isinstance(node, ast.expr) and tree is not statement.tree:
+            yield home[0], node.lineno, node.end_lineno or node.lineno
+        else:
+            yield home[0], *statement.lines
+
+

@@ -1,0 +1,150 @@
+"""Finds what was changed in the code of a function and its counterpart, however it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from npulint.commands.compare.code_changes.alignment import Aligned, Pair, aligned
+from npulint.commands.compare.code_changes.evaluation import Evaluation, are_worth_the_same
+from npulint.commands.compare.code_changes.statements import Code, Statement
+from npulint.commands.compare.code_changes.tree_differences import TreeComparer
+from npulint.commands.compare.code_changes.trees import RANKS, Tree
+from npulint.commands.training_config.steps.model import Home
+from npulint.model.code.module import Module
+
+_ENDING: Final = frozenset(("return", "break", "continue"))
+
+
+class Change(msgspec.Struct, frozen=True, eq=False):
+    """Two places that differ: the function, statement and part of it on each side; None where one side lacks it."""
+
+    home: Home
+    other: Home
+    left: Statement | None
+    right: Statement | None
+    left_tree: Tree | None
+    right_tree: Tree | None
+    certain: bool
+    codes: tuple[Code, Code]
+
+
+class FunctionPair(msgspec.Struct, frozen=True, eq=False):
+    """A function and its counterpart, with their modules and what evaluates their expressions."""
+
+    home: Home
+    other: Home
+    codes: tuple[Code, Code]
+    modules: tuple[Module, Module]
+    evaluations: tuple[Evaluation, Evaluation]
+
+    def changes(self) -> list[Change]:
+        """What differs in them."""
+        found = aligned(*self.codes)
+        comparer = self._comparer(found)
+        changes: list[Change] = []
+        for a, b in found.equal:
+            if not found.variables.same(a.tree, b.tree):
+                changes += self._of_both(found, comparer, a, b)
+        changed = _without_moved(found)
+        for a, b in changed:
+            if a is not None and b is not None:
+                changes += self._of_both(found, comparer, a, b)
+        return [*changes, *self._of_one(found, changed)]
+
+    def _comparer(self, found: Aligned) -> TreeComparer:
+        first, second = self.evaluations
+        module, other = self.modules
+
+        def evaluated(left: Tree, right: Tree) -> bool | None:
+            value = first.value(left, module)
+            return are_worth_the_same(value, second.value(right, other)) if value.known else None
+
+        return TreeComparer(
+            found.variables,
+            evaluated,
+            (
+                lambda call, name: first.is_default(call, name, module),
+                lambda call, name: second.is_default(call, name, other),
+            ),
+        )
+
+    def _of_both(self, found: Aligned, comparer: TreeComparer, a: Statement, b: Statement) -> Iterator[Change]:
+        codes = found.left, found.right
+        for each in comparer.differences(a.tree, b.tree):
+            yield Change(self.home, self.other, a, b, each.left, each.right, each.certain, codes)
+
+    def _of_one(self, found: Aligned, changed: Sequence[Pair]) -> Iterator[Change]:
+        """The changes of statements that only one side has; of a block that only one side has, its head."""
+        for at, code in enumerate((found.left, found.right)):
+            alone = [pair[at] for pair in changed if pair[1 - at] is None]
+            mine = {id(each) for each in alone}
+            heads = [each for each in alone if each is not None and each.is_border and each.kind != "end"]
+            inside = {
+                id(each)
+                for head in heads
+                for each in code.statements
+                if id(each) in mine and _number(code, head) in each.opened
+            }
+            for each in alone:
+                if each is not None and each.kind != "end" and id(each) not in inside and not _is_of_ranks(each):
+                    trees = (each.tree, None) if at == 0 else (None, each.tree)
+                    sides = (each, None) if at == 0 else (None, each)
+                    certain = _changes_for_sure(each, code)
+                    yield Change(self.home, self.other, *sides, *trees, certain, (found.left, found.right))
+
+
+def _number(code: Code, statement: Statement) -> int:
+    return next((at for at, each in enumerate(code.statements) if each is statement), -1)
+
+
+def _changes_for_sure(statement: Statement, code: Code) -> bool:
+    """Whether a statement that only one side has changes what the function does: it ends it, assigns a variable anew,
+    or decides whether something like that is done."""
+    if statement.kind in _ENDING:
+        return True
+    if statement.kind == "set":
+        return len(statement.tree.parts) == 2 or any(int(str(label[2])) > 1 for label in statement.targets)
+    if statement.is_border and statement.kind not in ("with", "try", "except"):
+        head = _number(code, statement)
+        inside = [each for each in code.statements if head in each.opened and not each.is_border]
+        return any(_changes_for_sure(each, code) for each in inside)
+    return False
+
+
+def _is_of_ranks(statement: Statement) -> bool:
+    """Whether a statement only gives the number of processes, or of this one, a name."""
+    return statement.kind == "set" and statement.tree.parts[-1].kind == RANKS
+
+
+def _without_moved(found: Aligned) -> list[Pair]:
+    """The changed statements without those that only stand at another place where nothing depends on it."""
+    gone = [a for a, b in found.changed if a is not None and b is None]
+    new = [b for a, b in found.changed if b is not None and a is None]
+    moved: set[int] = set()
+    for a in gone:
+        b = next((b for b in new if b.shape == a.shape and id(b) not in moved and a.kind != "end"), None)
+        if b is not None and _is_free(a, b, found):
+            moved |= {id(a), id(b)}
+    return [pair for pair in found.changed if not any(id(each) in moved for each in pair if each is not None)]
+
+
+def _is_free(a: Statement, b: Statement, found: Aligned) -> bool:
+    """Whether a statement and its moved counterpart do the same: nothing that stands between the two places begins or
+    ends a block, or has to do with their variables."""
+    pairs = [(id(x), id(y)) for x, y in found.equal]
+    ours = {id(each): at for at, each in enumerate(found.left.statements)}
+    theirs = {id(each): at for at, each in enumerate(found.right.statements)}
+    here, there = ours[id(a)], theirs[id(b)]
+    names = {label[1] for label in (*a.uses, *a.targets)} | {label[1] for label in (*b.uses, *b.targets)}
+    for x, y in pairs:
+        if (ours[x] < here) == (theirs[y] < there):
+            continue
+        between = found.left.statements[ours[x]]
+        other = found.right.statements[theirs[y]]
+        common = {label[1] for each in (between, other) for label in (*each.uses, *each.targets)} & names
+        if between.is_border or common or (a.kind == between.kind == "do"):
+            return False
+    return True

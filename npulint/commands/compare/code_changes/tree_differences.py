@@ -1,0 +1,157 @@
+"""Finds the smallest parts in which two trees differ, and whether they certainly mean something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Final
+
+import msgspec
+
+from npulint.commands.compare.code_changes.arithmetic import are_equal, is_formula
+from npulint.commands.compare.code_changes.trees import ATTRIBUTE, CALL, CONST, OUTER, RANKS, TEXT, Tree
+from npulint.commands.compare.code_changes.variables import Variables
+
+_AROUND: Final = 3  # trees around one that the other side has alone
+_WIDE: Final = 60  # elements of a display that are aligned
+
+
+class TreeDifference(msgspec.Struct, frozen=True, eq=False):
+    """Two parts that differ; None where one side lacks it. `certain`: they do not mean the same."""
+
+    left: Tree | None
+    right: Tree | None
+    certain: bool
+
+
+Evaluated = Callable[[Tree, Tree], bool | None]
+"""Whether two trees are worth the same where they stand; None if that is not known of both."""
+IsDefault = Callable[[Tree, str], bool | None]
+"""Whether an argument of a call is what the callee takes if it is not given; None if that is not known."""
+
+
+class TreeComparer:
+    """Compares trees of two sides."""
+
+    def __init__(self, variables: Variables, evaluated: Evaluated, is_default: tuple[IsDefault, IsDefault]) -> None:
+        self._variables, self._evaluated, self._is_default = variables, evaluated, is_default
+
+    def differences(self, left: Tree, right: Tree) -> list[TreeDifference]:
+        """The smallest differing parts; empty where both mean the same."""
+        if self._variables.same(left, right):
+            return []
+        worth = self._evaluated(left, right)
+        if worth is True:
+            return []
+        found = self._narrowed(left, right)
+        if worth is False and not any(each.certain for each in found):
+            return [TreeDifference(left, right, True)]
+        return found
+
+    def _narrowed(self, left: Tree, right: Tree) -> list[TreeDifference]:
+        """The differing parts of two trees that differ."""
+        formula = self._as_formulas(left, right)
+        if formula is True:
+            return []
+        if left.label == right.label and left.kind != CALL and left.names == right.names:
+            if len(left.parts) == len(right.parts) and left.parts:
+                return self._of_parts(left.parts, right.parts)
+            if left.kind in ("display", "filter") and max(len(left.parts), len(right.parts)) <= _WIDE:
+                return list(self._of_items(left.parts, right.parts))
+        if left.kind == right.kind == CALL and left.label == right.label:
+            return self._of_calls(left, right)
+        if left.kind == right.kind == "dict":
+            return list(self._of_arguments(left, right, None))
+        return [TreeDifference(left, right, formula is False or self._is_certain(left, right))]
+
+    def _of_parts(self, first: Sequence[Tree], second: Sequence[Tree]) -> list[TreeDifference]:
+        return [inner for one, other in zip(first, second, strict=True) for inner in self.differences(one, other)]
+
+    def _of_items(self, first: Sequence[Tree], second: Sequence[Tree]) -> Iterator[TreeDifference]:
+        """The differences of two displays: items that one side lacks, and those that differ."""
+        matcher = SequenceMatcher(None, [tree.shape for tree in first], [tree.shape for tree in second], False)
+        for _, i1, i2, j1, j2 in matcher.get_opcodes():
+            both = min(i2 - i1, j2 - j1)
+            yield from self._of_parts(first[i1 : i1 + both], second[j1 : j1 + both])
+            yield from (TreeDifference(tree, None, True) for tree in first[i1 + both : i2])
+            yield from (TreeDifference(None, tree, True) for tree in second[j1 + both : j2])
+
+    def _of_calls(self, left: Tree, right: Tree) -> list[TreeDifference]:
+        callee, other = left.parts[0], right.parts[0]
+        found = self.differences(callee, other)
+        if not found:
+            return list(self._of_arguments(left, right, left))
+        arguments = list(self._of_arguments(left, right, None))
+        if not arguments and len(left.parts) == len(right.parts):
+            return [TreeDifference(left, right, self._are_known(callee, other))]
+        return [TreeDifference(left, right, self._is_certain(left, right))]
+
+    def _of_arguments(self, left: Tree, right: Tree, call: Tree | None) -> Iterator[TreeDifference]:
+        """The differences of the arguments by name. What only one side gives may be the default of the callee."""
+        first, second = dict(zip(left.names, left.parts, strict=False)), dict(zip(right.names, right.parts, strict=False))
+        gone = [name for name in first if name and name not in second]
+        new = [name for name in second if name and name not in first]
+        for name in first:
+            if name and name in second:
+                yield from self.differences(first[name], second[name])
+        if len(gone) == len(new) and gone and any(name.isdigit() for name in (*gone, *new)):
+            inner = self._of_parts([first[name] for name in gone], [second[name] for name in new])
+            yield from (msgspec.structs.replace(each, certain=False) for each in inner)  # by position and by name
+            return
+        for side, names, given, is_default in (
+            (0, gone, first, self._is_default[0]),
+            (1, new, second, self._is_default[1]),
+        ):
+            for name in names:
+                usual = is_default(left if side == 0 else right, name) if call is not None else False
+                if usual is not True:
+                    pair = (given[name], None) if side == 0 else (None, given[name])
+                    yield TreeDifference(*pair, certain=usual is False)
+
+    def _as_formulas(self, left: Tree, right: Tree) -> bool | None:
+        """Whether two formulas give the same number; None where neither calculates."""
+        if not (is_formula(left) or is_formula(right)):
+            return None
+        keys = self._variables.reference_key, self._variables.migrated_key
+        return are_equal(left, right, *keys)
+
+    def _is_certain(self, left: Tree, right: Tree) -> bool:
+        """Whether two trees that differ from their roots on surely mean something else: two constants, the same
+        operation with another operator, or one that the other side has around it as well."""
+        kinds = {left.kind, right.kind}
+        if kinds == {CONST} or kinds <= {TEXT, CONST}:
+            return True
+        if left.is_name and right.is_name:
+            return left.label[0] == right.label[0] and not self._variables.agree(left.label, right.label)
+        if RANKS in kinds and kinds <= {RANKS, CONST}:
+            return True
+        if left.kind == right.kind == "op" and len(left.parts) == len(right.parts):
+            return all(self._variables.same(a, b) for a, b in zip(left.parts, right.parts, strict=True))
+        if left.kind == right.kind == "lib" or (left.kind == right.kind == ATTRIBUTE and left.parts and right.parts):
+            return not left.parts or self._variables.same(left.parts[0], right.parts[0])
+        return self._is_around(right, left, False) or self._is_around(left, right, True)
+
+    def _is_around(self, outer: Tree, inner: Tree, outer_is_left: bool) -> bool:
+        """Whether a tree does something known with another one: an operator, a subscript, a function of a library."""
+        waiting = [(outer, 0)]
+        while waiting:
+            tree, depth = waiting.pop()
+            for part in tree.parts:
+                pair = (part, inner) if outer_is_left else (inner, part)
+                if self._variables.same(*pair):
+                    return _does_something(outer)
+                if depth < _AROUND:
+                    waiting.append((part, depth + 1))
+        return False
+
+    @staticmethod
+    def _are_known(callee: Tree, other: Tree) -> bool:
+        """Whether two callees are functions of libraries, of which it is known that they are not the same."""
+        return all(each.kind in ("lib", OUTER) and not str(each.label[1]).startswith("?.") for each in (callee, other))
+
+
+def _does_something(tree: Tree) -> bool:
+    """Whether a tree changes what it is made of: it is an operator, or the call of a known function."""
+    if tree.kind in ("op", "[]", "if"):
+        return True
+    return tree.kind == CALL and bool(tree.parts) and tree.parts[0].kind == "lib" and len(tree.label) == 1
