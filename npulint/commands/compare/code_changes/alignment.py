@@ -14,7 +14,7 @@ from npulint.commands.compare.code_changes.trees import LOCAL, Label, Tree
 from npulint.commands.compare.code_changes.variables import Variables
 
 _ALIKE: Final = 0.5  # common nodes of two statements that replace each other
-_LITTLE: Final = 0.3  # where both begin the same kind of block, or assign the same variable
+_LITTLE: Final = 0.3  # where both begin the same kind of block
 _GREATEST: Final = 400  # nodes of a statement into which values are put
 _ROUNDS: Final = 4
 
@@ -45,9 +45,11 @@ def aligned(left: Code, right: Code) -> Aligned:
         left, right = shorter or left, other or right
     variables = Variables(left, right)
     equal = [(a, b) for a, b in pairs if a is not None and b is not None]
-    for a, b in equal:
-        variables.pair(a, b)
-    return Aligned(left, right, equal, list(_replaced(pairs)), variables)
+    changed = list(_replaced(pairs))
+    for a, b in [*equal, *changed]:
+        if a is not None and b is not None:
+            variables.pair(a, b)
+    return Aligned(left, right, equal, changed, variables)
 
 
 def _paired(left: Code, right: Code) -> list[Pair]:
@@ -71,8 +73,9 @@ def _inlined(code: Code, differing: set[int]) -> Code | None:
             continue
         label, value = each.targets[0], each.tree.parts[0]
         using = readers.get(label, [])
-        alone = assigned[str(label[1])] == 1 and all(id(reader) in differing for reader in using)
-        if using and alone and label not in each.uses:
+        alone = all(id(reader) in differing for reader in using)
+        straight = assigned[str(label[1])] == 1 or all(reader.opened == each.opened for reader in using)
+        if using and alone and straight:
             values[label] = value
     return _with_values(code, values) if values else None
 
@@ -144,10 +147,9 @@ def _alike(a: Statement, b: Statement) -> float:
     common = sum((first & second).values())
     score = common / max(1, first.total(), second.total())
     names = {str(label[1]) for label in a.targets} & {str(label[1]) for label in b.targets}
-    enough = _LITTLE if names or a.is_border or a.kind in ("return", "parameter") else _ALIKE
-    if a.kind == "parameter" and names:
-        return 2.0
-    return score + bool(names) if score >= enough or (names and a.kind == "set") else 0.0
+    if names or a.kind == "return":
+        return score + 1.0
+    return score if score >= (_LITTLE if a.is_border or a.kind == "parameter" else _ALIKE) else 0.0
 
 
 def _nodes(tree: Tree) -> Counter[Hashable]:

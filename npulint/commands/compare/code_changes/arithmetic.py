@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import math
 import operator
+import random
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from npulint.commands.compare.code_changes.trees import CALL, Tree
 
-_TRIALS: Final = 4
+_TRIALS: Final = 40
 _MOST: Final = 200  # nodes of a formula
 _CLOSE: Final = 1e-9
-_TWO: Final[Mapping[str, Callable[[float, float], float]]] = {
+_BASIC: Final = (0.0, 1.0, 2.0, 3.0, 0.37, 1.71, 5.9)
+_TWO: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow},
-    **{"//": operator.floordiv, "%": operator.mod},
+    **{"//": operator.floordiv, "%": operator.mod, "<": operator.lt, "<=": operator.le, "==": operator.eq},
+    **{"!=": operator.ne, "&": lambda a, b: bool(a) and bool(b), "|": lambda a, b: bool(a) or bool(b)},
+}
+_ANY: Final[Mapping[str, Callable[..., Any]]] = {
+    **{"And": lambda *values: all(values), "Or": lambda *values: any(values), "not": operator.not_},
+    **{"neg": operator.neg, "~": operator.not_},
 }
 _FUNCTIONS: Final[Mapping[str, Callable[..., float]]] = {
-    **{"sqrt": math.sqrt, "exp": math.exp, "log": math.log, "cos": math.cos, "sin": math.sin, "abs": abs, "tanh": math.tanh},
-    **{"maximum": max, "minimum": min, "max": max, "min": min, "rsqrt": lambda value: value**-0.5},
+    **{"sqrt": math.sqrt, "exp": math.exp, "log": math.log, "cos": math.cos, "sin": math.sin, "abs": abs},
+    **{"tanh": math.tanh, "maximum": max, "minimum": min, "max": max, "min": min, "rsqrt": lambda value: value**-0.5},
+    **{"float": float},
 }
 """By their last name, functions whose values are computed."""
+_OF_TWO: Final = frozenset(("maximum", "minimum", "max", "min"))
 _UNDEFINED: Final = (ArithmeticError, ValueError, TypeError)
+
+Key = Callable[[Tree], Hashable]
 
 
 def is_formula(tree: Tree) -> bool:
@@ -29,17 +40,20 @@ def is_formula(tree: Tree) -> bool:
     return _operation(tree) is not None
 
 
-def are_equal(left: Tree, right: Tree, same: Callable[[Tree], Hashable], other: Callable[[Tree], Hashable]) -> bool | None:
-    """Whether two formulas are worth the same whatever their inputs are worth; None where they have other inputs, or
-    calculate nothing. `same` and `other` give keys of inputs of each side that are equal for corresponding ones."""
+def are_equal(left: Tree, right: Tree, same: Key, other: Key, is_known: Callable[[Tree], bool]) -> bool | None:
+    """Whether two formulas are worth the same whatever their inputs are worth; None where nothing is calculated, or where
+    they depend on other inputs of which it is not known (`is_known`) that the other side has them as well. `same` and
+    `other` give keys of inputs of each side that are equal for corresponding ones."""
     if left.size + right.size > _MOST:
         return None
     first, second = _Formula(left, same), _Formula(right, other)
-    if set(first.inputs) != set(second.inputs):
-        return None
+    inputs = {**first.inputs, **second.inputs}
+    alone = set(first.inputs) ^ set(second.inputs)
+    constants = [value + step for value in (*first.constants, *second.constants) for step in (-0.5, 0.0, 0.5)]
+    chosen = random.Random(7)
     tried = 0
-    for trial in range(_TRIALS):
-        values = {key: 0.37 + 0.61 * at + 0.173 * trial * (at + 1) for at, key in enumerate(sorted(first.inputs, key=repr))}
+    for _ in range(_TRIALS):
+        values = {key: chosen.choice([*_BASIC, *constants]) for key in inputs}
         try:
             a, b = first.value(values), second.value(values)
         except _UNDEFINED:
@@ -48,16 +62,17 @@ def are_equal(left: Tree, right: Tree, same: Callable[[Tree], Hashable], other: 
             continue
         tried += 1
         if not math.isclose(a, b, rel_tol=_CLOSE, abs_tol=1e-12):
-            return False
-    return True if tried else None
+            return False if all(is_known(inputs[key]) for key in alone) else None
+    return True if tried and not alone else None
 
 
 class _Formula:
     """A formula and its inputs: the greatest parts that are not calculated themselves."""
 
-    def __init__(self, tree: Tree, key: Callable[[Tree], Hashable]) -> None:
+    def __init__(self, tree: Tree, key: Key) -> None:
         self._tree, self._key = tree, key
-        self.inputs: dict[Hashable, None] = {}
+        self.inputs: dict[Hashable, Tree] = {}
+        self.constants: list[float] = []
         self._collect(tree)
 
     def _collect(self, tree: Tree) -> None:
@@ -65,14 +80,16 @@ class _Formula:
         if operands is not None:
             for part in operands:
                 self._collect(part)
-        elif not tree.is_number:
-            self.inputs[self._key(tree)] = None
+        elif tree.is_number:
+            self.constants.append(float(str(tree.label[2])))
+        else:
+            self.inputs[self._key(tree)] = tree
 
-    def value(self, values: Mapping[Hashable, float]) -> float:
+    def value(self, values: Mapping[Hashable, float]) -> Any:
         """What the formula is worth for these inputs."""
         return self._value(self._tree, values)
 
-    def _value(self, tree: Tree, values: Mapping[Hashable, float]) -> float:
+    def _value(self, tree: Tree, values: Mapping[Hashable, float]) -> Any:
         if tree.is_number:
             return float(str(tree.label[2]))
         operands, operation = _operands(tree), _operation(tree)
@@ -88,14 +105,14 @@ def _operands(tree: Tree) -> Sequence[Tree] | None:
     return tree.parts[1:] if tree.kind == CALL else tree.parts
 
 
-def _operation(tree: Tree) -> Callable[..., float] | None:
+def _operation(tree: Tree) -> Callable[..., Any] | None:
     """What a tree calculates from its operands; None for something else."""
     if tree.kind == "op" and len(tree.label) == 2:
         name = str(tree.label[1])
-        return operator.neg if name == "neg" else _TWO.get(name) if len(tree.parts) == 2 else None
-    if tree.kind == CALL and tree.label == (CALL,) and tree.parts[0].kind == "lib" and len(tree.parts) in (2, 3):
+        return _ANY.get(name) or (_TWO.get(name) if len(tree.parts) == 2 else None)
+    if tree.kind == "if":
+        return lambda test, then, otherwise: then if test else otherwise
+    if tree.label == (CALL,) and tree.parts[0].kind == "lib" and "self" not in tree.names:
         name = str(tree.parts[0].label[1]).rpartition(".")[2]
-        many = name in ("maximum", "minimum", "max", "min")
-        positional = all(name != "self" for name in tree.names)
-        return _FUNCTIONS.get(name) if positional and len(tree.parts) == (3 if many else 2) else None
+        return _FUNCTIONS.get(name) if len(tree.parts) == (3 if name in _OF_TWO else 2) else None
     return None

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from npulint.commands.compare.code_changes.evaluation import Evaluation
 from npulint.commands.compare.code_changes.feeding import Feeds
-from npulint.commands.compare.code_changes.found_changes import Change, FunctionPair
+from npulint.commands.compare.code_changes.found_changes import Change, Compared, FunctionPair
+from npulint.commands.compare.code_changes.told_rows import ToldRows
 from npulint.commands.compare.code_changes.statements import Statement
 from npulint.commands.compare.code_changes.trees import CALL, CONST, TEXT, Tree
 from npulint.commands.compare.code_changes.units import Units
@@ -26,11 +27,10 @@ from npulint.facts.model import Span
 
 _MANY: Final = 6  # changes of one function and part; so many are a rewritten function
 _LONG: Final = 60  # characters of code that are shown
+_OTHER_ITEMS: Final = frozenset(("schedule", "learning_rate", "transform", "dataset"))
+"""Parts under which a calculation is told that feeds them."""
 _MOST: Final = 400  # statements of a function that are compared
 _ADAPTERS: Final = ("npu_bridge.", "npu_device.", "torch_npu.", "hccl.")
-
-Lines = tuple[str, int, int]
-"""A path with the first and the last line of a place."""
 
 
 class CodeComparer:
@@ -54,12 +54,18 @@ class CodeComparer:
 
     def differences(self, rows: Sequence[Difference]) -> list[Difference]:
         """The rows, with those that are certain by the code marked so, and with what no row tells."""
-        told = _Told(rows)
+        told = ToldRows([self._with_part(row) for row in rows])
         more: list[Difference] = []
         for home, other in self._pairs():
-            changes = self._changes(home, other)
-            more += self._rows([each for each in changes if not told.covers(each)])
+            compared = self._compared(home, other)
+            if compared is not None:
+                told.drop_equal(home[0], other[0], compared)
+                more += self._rows([each for each in compared.changes if self._is_new(each, told)])
         return [*told.rows, *more]
+
+    def _is_new(self, change: Change, told: ToldRows) -> bool:
+        """Whether a change is one of the training that no row tells, and no step."""
+        return not self._is_neutral(change) and not told.covers(change) and not self._is_step(change)
 
     def _pairs(self) -> Iterator[tuple[Home, Home]]:
         """The functions that both programs have and at least one may run, where their texts differ."""
@@ -71,15 +77,30 @@ class CodeComparer:
                 continue
             yield home, other
 
-    def _changes(self, home: Home, other: Home) -> list[Change]:
+    def _compared(self, home: Home, other: Home) -> Compared | None:
         codes = self._units[0].code(home), self._units[1].code(other)
         if codes[0] is None or codes[1] is None or max(len(each.statements) for each in codes if each) > _MOST:
-            return []
-        modules = [units.config.context.project.modules[each[0]] for units, each in zip(self._units, (home, other), strict=True)]
+            return None
+        modules = [
+            units.config.context.project.modules[each[0]]
+            for units, each in zip(self._units, (home, other), strict=True)
+        ]
+        pair = FunctionPair(home, other, (codes[0], codes[1]), (modules[0], modules[1]), self._evaluations)
         try:
-            return FunctionPair(home, other, (codes[0], codes[1]), (modules[0], modules[1]), self._evaluations).changes()
+            return pair.compared()
         except RecursionError:
-            return []
+            return None
+
+    def _with_part(self, row: Difference) -> Difference:
+        """A row of a calculation under the part that the function feeds in which it stands."""
+        if row.part != "operation" or row.adapter:
+            return row
+        for side, units, feeds in zip((row.migrated, row.reference), self._units[::-1], self._feeds[::-1], strict=True):
+            home = units.home_at(side.path, side.span.line) if side is not None else None
+            part = feeds.of_calculation(home) if home is not None else ""
+            if part in _OTHER_ITEMS:
+                return msgspec.structs.replace(row, part=part)
+        return row
 
     # -- rows
 
@@ -88,7 +109,7 @@ class CodeComparer:
         by_part: dict[str, list[tuple[Change, bool]]] = defaultdict(list)
         for change in changes:
             part = self._part(change)
-            if part and not self._is_neutral(change):
+            if part:
                 by_part[part].append((change, change.certain))
         for part, group in by_part.items():
             if len(group) >= _MANY:
@@ -98,6 +119,9 @@ class CodeComparer:
 
     def _part(self, change: Change) -> str:
         """The part of the training config that a change feeds."""
+        if change.parts:
+            parts = [self._part(each) for each in change.parts]
+            return next((part for part in parts if part), "")
         if _name_other_splits(change):
             return "split"
         for at in (1, 0):
@@ -115,14 +139,21 @@ class CodeComparer:
         return change.other, change.right, change.right_tree
 
     def _is_neutral(self, change: Change) -> bool:
-        """Whether a change only says where data are, belongs to the adapter, or is a step that is compared itself."""
+        """Whether a change only says where data are, or belongs to the adapter."""
+        if change.parts:
+            return all(map(self._is_neutral, change.parts))
         trees = [tree for tree in (change.left_tree, change.right_tree) if tree is not None]
         if all(tree.kind in (CONST, TEXT) for tree in trees) and any(map(_is_path, trees)):
             return not _name_other_splits(change)
-        if any(self._is_of_adapter(tree) for tree in trees):
-            return True
+        return any(self._is_of_adapter(tree) for tree in trees)
+
+    def _is_step(self, change: Change) -> bool:
+        """Whether a change is of calls that are compared as steps."""
+        if change.parts:
+            return all(map(self._is_step, change.parts))
         steps = [self._step(change, at) for at in (0, 1)]
-        return any(steps) and all(step or tree is None for step, tree in zip(steps, (change.left_tree, change.right_tree), strict=True))
+        trees = change.left_tree, change.right_tree
+        return any(steps) and all(step or tree is None for step, tree in zip(steps, trees, strict=True))
 
     def _step(self, change: Change, at: int) -> bool:
         """Whether the differing part of a side is a known call."""
@@ -233,56 +264,13 @@ def _name_other_splits(change: Change) -> bool:
     words = [
         {word for text in _texts(tree) for word in SPLIT.findall(text)} if tree is not None else set() for tree in trees
     ]
-    return bool(words[0]) and bool(words[1]) and words[0] != words[1] and all(tree is not None and tree.kind in (CONST, TEXT) for tree in trees)
+    return (
+        bool(words[0])
+        and bool(words[1])
+        and words[0] != words[1]
+        and all(tree is not None and tree.kind in (CONST, TEXT) for tree in trees)
+    )
 
 
 def _texts(tree: Tree) -> list[str]:
     return [str(word) for word in tree.label[1:]]
-
-
-class _Told:
-    """The rows that name differences, by the lines that they are about."""
-
-    def __init__(self, rows: Iterable[Difference]) -> None:
-        self.rows = list(rows)
-        self._lines: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for at, row in enumerate(self.rows):
-            if row.change != "none":
-                for path, first, last in _places(row):
-                    for line in range(first, min(last, first + 50) + 1):
-                        self._lines[path][line].append(at)
-
-    def covers(self, change: Change) -> bool:
-        """Whether a row tells a change; one that is certain by the code makes the row certain."""
-        found = [at for path, first, last in _lines_of(change) for line in range(first, last + 1) for at in self._lines[path][line]]
-        if change.certain:
-            for at in found:
-                row = self.rows[at]
-                if not row.certain and row.change != "unknown" and not row.effect:
-                    self.rows[at] = msgspec.structs.replace(row, certain=True)
-        return bool(found)
-
-
-def _places(row: Difference) -> Iterator[Lines]:
-    for left, right in ((row.reference, row.migrated), *row.also):
-        for side in (left, right):
-            if side is not None:
-                yield side.path, side.span.line, side.span.end_line
-                yield from ((step.path, step.span.line, step.span.end_line) for step in side.provenance)
-
-
-def _lines_of(change: Change) -> Iterator[Lines]:
-    """The lines of the differing code."""
-    for home, statement, tree in (
-        (change.home, change.left, change.left_tree),
-        (change.other, change.right, change.right_tree),
-    ):
-        if statement is None or tree is None:
-            continue
-        node = tree.node
-        if isinstance(node, ast.expr) and tree is not statement.tree:
-            yield home[0], node.lineno, node.end_lineno or node.lineno
-        else:
-            yield home[0], *statement.lines
-
-

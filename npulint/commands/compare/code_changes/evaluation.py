@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 
 from npulint.commands.compare.code_changes.trees import CALL, CONST, RANKS, Tree
 from npulint.commands.training_config.execution import ProgramSources
@@ -64,6 +65,8 @@ class Evaluation:
             if name not in defaults:
                 return None
             return canonical(given.value) == canonical(defaults[name]) if given.known else None
+        if hasattr(builtins, canonical_name):
+            return False
         scope = scope_named(self._tracer.context, canonical_name)
         function = scope.called_block if scope is not None else None
         default = function.default(name) if function is not None else None
@@ -75,6 +78,8 @@ class Evaluation:
 
 def are_worth_the_same(first: Traced, second: Traced) -> bool | None:
     """Whether two values are the same; None if one is not known."""
-    if not (first.known and second.known) or isinstance(first.value, ValuePairs) != isinstance(second.value, ValuePairs):
+    if not (first.known and second.known) or isinstance(first.value, ValuePairs) != isinstance(
+        second.value, ValuePairs
+    ):
         return None
     return canonical(first.value) == canonical(second.value)

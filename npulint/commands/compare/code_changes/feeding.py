@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -18,6 +19,13 @@ _DEEP: Final = 8  # functions and assignments that are followed
 _CHANGING: Final = frozenset("append extend update sort reverse insert pop remove clear setdefault add".split())
 """Methods that change the object they are called on."""
 _MODULES: Final = ("nn.Module", ".Layer", ".Model", "nn.Sequential")
+_CALCULATING: Final = frozenset(("operation", "arithmetic"))
+"""Parts of what only calculates."""
+_MADE_BY_FUNCTIONS: Final = frozenset(
+    ("schedule", "learning_rate", "transform", "dataset", "loss", "average", "batch_size", "regularisation", "sampler")
+)
+_FIRST: Final = ("update", "optimizer", "loss", "schedule", *LEADING)
+"""The parts of a block of which one is named, the most important first."""
 _APPLYING: Final = frozenset(("forward", "call", "__call__"))
 _OPTION: Final = ("--", "DEFINE_")
 
@@ -28,16 +36,35 @@ class Feeds:
     def __init__(self, units: Units) -> None:
         self._units = units
         self._functions: dict[Home, str] = {}
+        self._asked: set[tuple[Home, str]] = set()
 
     def part(self, home: Home, code: Code, statement: Statement, tree: Tree) -> str:
-        """The part that a tree in a statement feeds; empty if it feeds none."""
+        """The part that a tree in a statement feeds; empty if it feeds none. What calculates may do so for anything: what
+        gets the result decides."""
         path = statement.tree.path_to(tree)
-        return (
-            self._around(home, path)
-            or self._within(home, tree)
-            or self._targeted(statement)
-            or self._onwards(home, code, statement, 0)
-        )
+        near = self._around(home, path) or self._within(home, tree) or self._targeted(statement)
+        if near and near not in _CALCULATING:
+            return near
+        if self._changes_batch(code, statement) and home in self._units.config.parts:
+            return "transform"
+        further = self._onwards(home, code, statement, 0)
+        if further in _CALCULATING or not further:
+            return self.of_calculation(home) or further or near
+        return further
+
+    def of_calculation(self, home: Home) -> str:
+        """The part that calculations in a function feed, if the function makes something else than a network."""
+        part = self.of_function(home)
+        return part if part in _MADE_BY_FUNCTIONS else ""
+
+    @staticmethod
+    def _changes_batch(code: Code, statement: Statement) -> bool:
+        """Whether a statement makes something else of what a loop gives, before it is used."""
+        if statement.kind != "set" or not statement.targets:
+            return False
+        names = {label[1] for label in statement.targets}
+        given = (label for label in statement.uses if label[1] in names and label in code.assigned)
+        return any(code.statements[code.assigned[label]].kind == "for" for label in given)
 
     # -- within one statement
 
@@ -91,23 +118,24 @@ class Feeds:
             return ""
         if statement.kind == "return":
             return self.of_function(home, depth + 1)
-        if statement.kind in ("break", "continue", "else", "end"):
-            around = statement.opened[-1:] if statement.kind != "end" else ()
-            return next((self._of_block(home, code, at, depth) for at in around), "")
+        if statement.kind in ("break", "continue"):
+            parts = [self._of_block(home, code, at, depth) for at in reversed(statement.opened)]
+            return "steps" if any(parts) else ""
         if statement.is_border:
-            at = next((at for at, each in enumerate(code.statements) if each is statement), -1)
-            return self._of_block(home, code, at, depth) if statement.kind != "with" else ""
+            if statement.kind in ("with", "end"):
+                return ""
+            return self._of_block(home, code, _number(code, statement), depth)
         return self._of_variables(home, code, statement, depth)
 
     def _of_block(self, home: Home, code: Code, head: int, depth: int) -> str:
-        """The part of the first statement of a block that has one."""
+        """The most important part of the statements of a block."""
+        parts: set[str] = set()
         for each in code.statements:
-            if head in each.opened and not each.is_border:
+            if head in each.opened and (not each.is_border or each.kind in ("break", "continue")):
                 part = self._within(home, each.tree) or self._targeted(each)
-                part = part or self._onwards(home, code, each, depth + 1)
-                if part:
-                    return part
-        return ""
+                parts.add(part or self._onwards(home, code, each, depth + 1))
+        parts.discard("")
+        return next((part for part in _FIRST if part in parts), min(parts, default=""))
 
     def _of_variables(self, home: Home, code: Code, statement: Statement, depth: int) -> str:
         seen: set[Label] = set()
@@ -129,16 +157,47 @@ class Feeds:
         return self._kept(home, statement)
 
     def _kept(self, home: Home, statement: Statement) -> str:
-        """The part of a module or class whose attribute or variable is assigned."""
+        """The part of a class whose attribute is assigned, or of a variable of a module or a parameter by its name."""
+        owner = self._owner(home)
+        attribute = statement.tree.parts[0] if statement.kind == "set" and len(statement.tree.parts) == 2 else None
+        if owner is not None and attribute is not None and attribute.kind == ATTRIBUTE:
+            return self._of_attribute(owner, attribute) or self._of_class(owner)
+        if owner == home or (owner is not None and statement.kind == "parameter"):
+            return self._of_class(owner) if owner is not None else ""
+        if statement.kind == "parameter" or (home[1] == MODULE and statement.targets):
+            return _setting(str(statement.targets[0][1])) if statement.targets else ""
+        return ""
+
+    def _owner(self, home: Home) -> Home | None:
+        """The class that a method belongs to, or that a home is."""
         path, block = home
         module = self._units.config.context.project.modules[path]
-        owner = module.class_of(block) if block != MODULE else -1
-        owner = block if module.blocks[block].kind == "class" else owner
-        if owner >= 0 and statement.kind in ("set", "do", "parameter"):
-            return self._of_class((path, owner))
-        if statement.kind == "parameter" or (block == MODULE and statement.targets):
-            name = str(statement.targets[0][1]) if statement.targets else ""
-            return _setting(name)
+        if block == MODULE:
+            return None
+        if module.blocks[block].kind == "class":
+            return home
+        owner = module.class_of(block)
+        return (path, owner) if owner >= 0 else None
+
+    def _of_attribute(self, owner: Home, attribute: Tree) -> str:
+        """The part that the methods of a class feed with one of its attributes."""
+        module = self._units.config.context.project.modules[owner[0]]
+        for block, record in enumerate(module.blocks):
+            if record.kind != "function" or module.class_of(block) != owner[1]:
+                continue
+            code = self._units.code((owner[0], block))
+            for each in code.statements if code is not None else ():
+                read = next((t for t in each.tree.walk() if t.label == attribute.label and t is not attribute), None)
+                if read is None or (each.kind == "set" and read is each.tree.parts[0]):
+                    continue
+                question = (owner[0], block), str(attribute.label[1])
+                if question in self._asked:
+                    continue
+                self._asked.add(question)
+                part = self.part((owner[0], block), code, each, read) if code is not None else ""
+                self._asked.discard(question)
+                if part and part not in _CALCULATING:
+                    return part
         return ""
 
     # -- functions
@@ -202,6 +261,8 @@ def _named(tree: Tree, name: str) -> str:
         text = str(part.label[2]) if part.label[:2] == (CONST, "str") else ""
         if text.startswith("--"):
             return _setting(text[2:])
+    if tree.parts[0].kind == "lib" and hasattr(builtins, str(tree.parts[0].label[1])):
+        return ""
     callee = tree.parts[0].node
     if isinstance(callee, ast.Attribute | ast.Name):
         last = callee.attr if isinstance(callee, ast.Attribute) else callee.id
@@ -237,7 +298,9 @@ def _changed(statement: Statement) -> list[Label]:
         callee = tree.parts[0].node
         last = callee.attr if isinstance(callee, ast.Attribute) else ""
         if last in _CHANGING or (last.endswith("_") and not last.endswith("__")):
-            return [tree.parts[1].label] if tree.parts[1].is_name else []
+            return [inner.label for inner in tree.parts[1].walk() if inner.is_name]
     return []
 
 
+def _number(code: Code, statement: Statement) -> int:
+    return next((at for at, each in enumerate(code.statements) if each is statement), -1)

@@ -29,6 +29,15 @@ class Change(msgspec.Struct, frozen=True, eq=False):
     right_tree: Tree | None
     certain: bool
     codes: tuple[Code, Code]
+    parts: tuple[Change, ...] = ()
+
+
+class Compared(msgspec.Struct, frozen=True, eq=False):
+    """What differs in two functions, the lines of each that do the same, and whether the functions do so as a whole."""
+
+    changes: list[Change]
+    same: tuple[list[tuple[int, int]], list[tuple[int, int]]]
+    whole: bool
 
 
 class FunctionPair(msgspec.Struct, frozen=True, eq=False):
@@ -40,19 +49,26 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
     modules: tuple[Module, Module]
     evaluations: tuple[Evaluation, Evaluation]
 
-    def changes(self) -> list[Change]:
-        """What differs in them."""
+    def compared(self) -> Compared:
+        """What differs in them, and the lines of both that do the same."""
         found = aligned(*self.codes)
         comparer = self._comparer(found)
         changes: list[Change] = []
-        for a, b in found.equal:
-            if not found.variables.same(a.tree, b.tree):
-                changes += self._of_both(found, comparer, a, b)
+        same: list[tuple[Statement, Statement]] = []
         changed = _without_moved(found)
-        for a, b in changed:
-            if a is not None and b is not None:
-                changes += self._of_both(found, comparer, a, b)
-        return [*changes, *self._of_one(found, changed)]
+        both = [(a, b) for a, b in changed if a is not None and b is not None]
+        for a, b in [*found.equal, *both]:
+            inner = [] if found.variables.same(a.tree, b.tree) else list(self._of_both(found, comparer, a, b))
+            changes += _merged(inner)
+            if not inner:
+                same.append((a, b))
+        changes += self._of_one(found, changed)
+        whole = not changes
+        lines = [], []  # type: tuple[list[tuple[int, int]], list[tuple[int, int]]]
+        for at, code in enumerate(self.codes):
+            statements = code.statements if whole else [pair[at] for pair in same]
+            lines[at].extend(each.lines for each in statements if each.kind != "end")
+        return Compared(changes, lines, whole)
 
     def _comparer(self, found: Aligned) -> TreeComparer:
         first, second = self.evaluations
@@ -96,6 +112,18 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
                     yield Change(self.home, self.other, *sides, *trees, certain, (found.left, found.right))
 
 
+def _merged(changes: Sequence[Change]) -> list[Change]:
+    """The changes of one statement: several are one of the whole statement."""
+    if len(changes) < 2:
+        return list(changes)
+    first = changes[0]
+    if first.left is None or first.right is None:
+        return list(changes)
+    certain = any(each.certain for each in changes)
+    trees = first.left.tree, first.right.tree
+    return [Change(first.home, first.other, first.left, first.right, *trees, certain, first.codes, tuple(changes))]
+
+
 def _number(code: Code, statement: Statement) -> int:
     return next((at for at, each in enumerate(code.statements) if each is statement), -1)
 
@@ -110,7 +138,8 @@ def _changes_for_sure(statement: Statement, code: Code) -> bool:
     if statement.is_border and statement.kind not in ("with", "try", "except"):
         head = _number(code, statement)
         inside = [each for each in code.statements if head in each.opened and not each.is_border]
-        return any(_changes_for_sure(each, code) for each in inside)
+        asks_rank = any(tree.kind == RANKS for tree in statement.tree.walk())
+        return not asks_rank and any(each.kind == "do" or _changes_for_sure(each, code) for each in inside)
     return False
 
 

@@ -17,6 +17,11 @@ Body = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 """What has statements of its own."""
 _DEFINING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _WITHOUT_EFFECT: Final = (ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal, ast.Assert, ast.Delete)
+_SHOWING: Final = frozenset(
+    """print info debug warning warn log critical exception add_scalar add_scalars add_summary add_histogram add_image scalar
+    set_postfix set_description set_postfix_str flush""".split()
+)
+"""Last names of functions that only show what they are given."""
 _OPENING: Final = frozenset(("if", "for", "while", "with", "try", "else", "except"))
 _LONG: Final = 60  # characters of a statement that are shown
 
@@ -167,10 +172,13 @@ class _Lister:
             defaults = [None] * (len(plain) - len(given.defaults)) + list(given.defaults) + list(given.kw_defaults)
             for argument, default in zip([*plain, *given.kwonlyargs], defaults, strict=True):
                 value = self._maker.of(default)
-                yield self._statement("parameter", Tree(("parameter",), (value,)), default or argument, targets=(argument.arg,))
+                yield self._statement(
+                    "parameter", Tree(("parameter",), (value,)), default or argument, targets=(argument.arg,)
+                )
         elif isinstance(body, ast.ClassDef):
             bases = tuple(map(self._maker.of, body.bases))
-            yield self._statement("do", Tree(("bases",), bases), body.bases[0] if body.bases else body, body)
+            first = body.bases[0] if body.bases else body
+            yield self._statement("do", Tree(("bases",), bases), first, last=body.lineno)
         yield from self._block(body.body)
 
     def _block(self, statements: Sequence[ast.stmt]) -> Iterator[Statement]:
@@ -191,7 +199,7 @@ class _Lister:
         elif isinstance(node, ast.Try):
             yield from self._try(node)
         elif isinstance(node, ast.Expr):
-            if not isinstance(node.value, ast.Constant):
+            if not isinstance(node.value, ast.Constant) and not _only_shows(node.value):
                 yield self._statement("do", self._maker.of(node.value), node)
         elif isinstance(node, ast.Return | ast.Raise):
             value = node.value if isinstance(node, ast.Return) else node.exc
@@ -205,9 +213,7 @@ class _Lister:
         if node.value is None:
             return
         if isinstance(node, ast.AugAssign):
-            value = self._maker.of(
-                ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
-            )
+            value = self._maker.of(ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node))
             yield self._set(node.target, value, node)
             return
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -224,7 +230,9 @@ class _Lister:
     def _set(self, target: ast.expr, value: Tree, node: ast.stmt) -> Statement:
         if isinstance(target, ast.Name) and target.id in self._maker.versions:
             return self._statement("set", Tree(("set",), (value,), node), node, targets=(target.id,))
-        names = tuple(name.id for name in ast.walk(target) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store))
+        names = tuple(
+            name.id for name in ast.walk(target) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        )
         places = self._maker.of(_without_stores(target)) if not names else Tree(("targets", len(names)))
         return self._statement("set", Tree(("set",), (places, value), node), node, targets=names)
 
@@ -282,7 +290,9 @@ class _Lister:
 
     def _close(self, node: ast.AST) -> Statement:
         self._opened.pop()
-        return self._statement("end", Tree(("end", type(node).__name__)), node, last=getattr(node, "end_lineno", 0), end=True)
+        return self._statement(
+            "end", Tree(("end", type(node).__name__)), node, last=getattr(node, "end_lineno", 0), end=True
+        )
 
     def _statement(
         self,
@@ -304,6 +314,14 @@ class _Lister:
         last = last or getattr(shown or node, "end_lineno", first)
         lines = (last, last) if end else (first, first if kind in ("else",) else last)
         return Statement(kind, tree, node, lines, tuple(self._opened), tuple(labels))
+
+
+def _only_shows(node: ast.expr) -> bool:
+    """Whether a call only prints or logs."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name in _SHOWING
 
 
 def _first_line(node: ast.expr) -> int:

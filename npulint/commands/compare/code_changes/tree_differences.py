@@ -78,17 +78,20 @@ class TreeComparer:
 
     def _of_calls(self, left: Tree, right: Tree) -> list[TreeDifference]:
         callee, other = left.parts[0], right.parts[0]
-        found = self.differences(callee, other)
+        found = [] if _are_namesakes(callee, other) else self.differences(callee, other)
         if not found:
             return list(self._of_arguments(left, right, left))
         arguments = list(self._of_arguments(left, right, None))
-        if not arguments and len(left.parts) == len(right.parts):
-            return [TreeDifference(left, right, self._are_known(callee, other))]
+        if self._are_known(callee, other):
+            return [TreeDifference(left, right, not arguments or self._have_same_object(left, right))]
         return [TreeDifference(left, right, self._is_certain(left, right))]
 
     def _of_arguments(self, left: Tree, right: Tree, call: Tree | None) -> Iterator[TreeDifference]:
         """The differences of the arguments by name. What only one side gives may be the default of the callee."""
-        first, second = dict(zip(left.names, left.parts, strict=False)), dict(zip(right.names, right.parts, strict=False))
+        first, second = (
+            dict(zip(left.names, left.parts, strict=False)),
+            dict(zip(right.names, right.parts, strict=False)),
+        )
         gone = [name for name in first if name and name not in second]
         new = [name for name in second if name and name not in first]
         for name in first:
@@ -113,23 +116,27 @@ class TreeComparer:
         if not (is_formula(left) or is_formula(right)):
             return None
         keys = self._variables.reference_key, self._variables.migrated_key
-        return are_equal(left, right, *keys)
+        return are_equal(left, right, *keys, self._variables.is_paired)
 
     def _is_certain(self, left: Tree, right: Tree) -> bool:
         """Whether two trees that differ from their roots on surely mean something else: two constants, the same
         operation with another operator, or one that the other side has around it as well."""
         kinds = {left.kind, right.kind}
-        if kinds == {CONST} or kinds <= {TEXT, CONST}:
+        if "nothing" in kinds or kinds == {CONST} or kinds <= {TEXT, CONST} or kinds == {RANKS, CONST}:
             return True
         if left.is_name and right.is_name:
             return left.label[0] == right.label[0] and not self._variables.agree(left.label, right.label)
-        if RANKS in kinds and kinds <= {RANKS, CONST}:
+        if CONST in kinds and any(self._variables.counts(tree) for tree in (left, right)):
             return True
-        if left.kind == right.kind == "op" and len(left.parts) == len(right.parts):
-            return all(self._variables.same(a, b) for a, b in zip(left.parts, right.parts, strict=True))
-        if left.kind == right.kind == "lib" or (left.kind == right.kind == ATTRIBUTE and left.parts and right.parts):
-            return not left.parts or self._variables.same(left.parts[0], right.parts[0])
+        if self._are_same_within(left, right):
+            return True
         return self._is_around(right, left, False) or self._is_around(left, right, True)
+
+    def _are_same_within(self, left: Tree, right: Tree) -> bool:
+        """Whether two trees do something else, which is known, with the same parts."""
+        if left.kind != right.kind or left.kind not in ("op", "lib", ATTRIBUTE) or len(left.parts) != len(right.parts):
+            return False
+        return all(self._variables.same(a, b) for a, b in zip(left.parts, right.parts, strict=True))
 
     def _is_around(self, outer: Tree, inner: Tree, outer_is_left: bool) -> bool:
         """Whether a tree does something known with another one: an operator, a subscript, a function of a library."""
@@ -144,10 +151,21 @@ class TreeComparer:
                     waiting.append((part, depth + 1))
         return False
 
+    def _have_same_object(self, left: Tree, right: Tree) -> bool:
+        """Whether two calls do something with the same thing."""
+        return len(left.parts) > 1 and len(right.parts) > 1 and self._variables.same(left.parts[1], right.parts[1])
+
     @staticmethod
     def _are_known(callee: Tree, other: Tree) -> bool:
         """Whether two callees are functions of libraries, of which it is known that they are not the same."""
         return all(each.kind in ("lib", OUTER) and not str(each.label[1]).startswith("?.") for each in (callee, other))
+
+
+def _are_namesakes(callee: Tree, other: Tree) -> bool:
+    """Whether two functions of libraries have the same name in different modules."""
+    if callee.kind != "lib" or other.kind != "lib":
+        return False
+    return str(callee.label[1]).rpartition(".")[2] == str(other.label[1]).rpartition(".")[2]
 
 
 def _does_something(tree: Tree) -> bool:

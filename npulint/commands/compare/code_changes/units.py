@@ -59,6 +59,18 @@ class Units:
         record = self.config.context.project.modules[path].blocks[block]
         return bodies.get((True, 0) if block == MODULE else (record.kind == "class", record.line))
 
+    def home_at(self, path: str, line: int) -> Home | None:
+        """The innermost function or class around a line; None where the file is not one of the program."""
+        module = self.config.context.project.modules.get(path)
+        if module is None or path not in self.config.paths:
+            return None
+        around = [
+            block
+            for block, record in enumerate(module.blocks)
+            if record.kind in ("function", "class") and record.line <= line <= record.end_line
+        ]
+        return path, max(around, default=MODULE)
+
     def text(self, home: Home) -> str:
         """The source of a function, class or module."""
         body = self.body(home)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Hashable
 
 from npulint.commands.compare.code_changes.statements import Code, Statement
-from npulint.commands.compare.code_changes.trees import LOCAL, OUTER, Label, Tree
+from npulint.commands.compare.code_changes.trees import LOCAL, OUTER, RANKS, Label, Tree
 
 
 class Variables:
@@ -50,6 +50,22 @@ class Variables:
         renamed = left[1] not in self._names[1] and right[1] not in self._names[0]
         there = self._there.setdefault(left, right)
         return renamed and there == right and self._back.setdefault(right, left) == left
+
+    def is_paired(self, tree: Tree) -> bool:
+        """Whether the other side surely has something as well: a variable with a counterpart, or the number of processes."""
+        if tree.kind == RANKS:
+            return True
+        return tree.is_name and (tree.label in self._there or tree.label in self._back)
+
+    def counts(self, tree: Tree) -> bool:
+        """Whether a variable has another value in each round of a loop that both sides have."""
+        if tree.label[0] != LOCAL or not self.is_paired(tree):
+            return False
+        for code in (self._left, self._right):
+            at = code.assigned.get(tree.label)
+            if at is not None and code.statements[at].kind == "for":
+                return True
+        return False
 
     def same(self, left: Tree, right: Tree) -> bool:
         """Whether two trees are equal, with corresponding variables."""
