@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
-import random
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from npulint.commands.compare.code_changes.trees import CALL, Tree
 
-_TRIALS: Final = 40
+_TRIALS: Final = 60  # values that an input gets
+_ROUNDS: Final = 3
 _MOST: Final = 200  # nodes of a formula
 _CLOSE: Final = 1e-9
 _BASIC: Final = (0.0, 1.0, 2.0, 3.0, 0.37, 1.71, 5.9)
@@ -49,11 +50,8 @@ def are_equal(left: Tree, right: Tree, same: Key, other: Key, is_known: Callable
     first, second = _Formula(left, same), _Formula(right, other)
     inputs = {**first.inputs, **second.inputs}
     alone = set(first.inputs) ^ set(second.inputs)
-    constants = [value + step for value in (*first.constants, *second.constants) for step in (-0.5, 0.0, 0.5)]
-    chosen = random.Random(7)
     tried = 0
-    for _ in range(_TRIALS):
-        values = {key: chosen.choice([*_BASIC, *constants]) for key in inputs}
+    for values in _samples(list(inputs), sorted({*first.constants, *second.constants})):
         try:
             a, b = first.value(values), second.value(values)
         except _UNDEFINED:
@@ -64,6 +62,17 @@ def are_equal(left: Tree, right: Tree, same: Key, other: Key, is_known: Callable
         if not math.isclose(a, b, rel_tol=_CLOSE, abs_tol=1e-12):
             return False if all(is_known(inputs[key]) for key in alone) else None
     return True if tried and not alone else None
+
+
+def _samples(keys: Sequence[Hashable], constants: Sequence[float]) -> Iterator[dict[Hashable, float]]:
+    """Values of inputs: usual ones, and those around and between the constants of the formulas. Each value is that of each
+    input once, with different values of the others."""
+    between = [(low + high) / 2 for low, high in pairwise(constants)]
+    around = [value + step for value in constants for step in (-0.5, 0.0, 0.5)]
+    chosen = list(dict.fromkeys((*_BASIC, *between, *around)))[:_TRIALS]
+    for at in range(_ROUNDS * len(chosen)):
+        turn, first = divmod(at, len(chosen))
+        yield {key: chosen[(first + place * (2 * turn + 1)) % len(chosen)] for place, key in enumerate(keys)}
 
 
 class _Formula:

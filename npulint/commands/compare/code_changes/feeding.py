@@ -19,14 +19,13 @@ _DEEP: Final = 8  # functions and assignments that are followed
 _CHANGING: Final = frozenset("append extend update sort reverse insert pop remove clear setdefault add".split())
 """Methods that change the object they are called on."""
 _MODULES: Final = ("nn.Module", ".Layer", ".Model", "nn.Sequential")
-_CALCULATING: Final = frozenset(("operation", "arithmetic"))
-"""Parts of what only calculates."""
+_CALCULATING: Final = frozenset(("operation", "arithmetic", "setting"))
+"""Parts of what calculates, or is set, for anything."""
 _MADE_BY_FUNCTIONS: Final = frozenset(
     ("schedule", "learning_rate", "transform", "dataset", "loss", "average", "batch_size", "regularisation", "sampler")
 )
 _FIRST: Final = ("update", "optimizer", "loss", "schedule", *LEADING)
 """The parts of a block of which one is named, the most important first."""
-_APPLYING: Final = frozenset(("forward", "call", "__call__"))
 _OPTION: Final = ("--", "DEFINE_")
 
 
@@ -214,26 +213,26 @@ class Feeds:
         for step in self._units.handing(home):
             if step.part:
                 return step.part
-        own = self._units.config.parts.get(home, "")
-        module = self._units.config.context.project.modules[home[0]]
-        owner = module.class_of(home[1]) if home[1] != MODULE else -1
-        if owner >= 0 and module.blocks[home[1]].name.rpartition(".")[2] in _APPLYING:
-            return self._of_class((home[0], owner)) or own
-        if own or depth > _DEEP:
-            return own
-        for place, statement, path in self._units.callers(home):
+        owner = self._owner(home)
+        if owner is not None and self._is_network(owner):
+            return "operation"
+        for place, statement, path in self._units.callers(home) if depth <= _DEEP else ():
             code = self._units.code(place)
             part = self._outside(place, path)
-            if not part and code is not None:
+            if code is not None and part in ("", *_CALCULATING):
                 part = self._targeted(statement) or self._onwards(place, code, statement, depth + 1)
-            if part:
-                return part
-        return ""
+            if part and part not in _CALCULATING:
+                return "schedule" if part == "learning_rate" else part  # a rate that is calculated changes
+        return self._units.config.parts.get(home, "")
+
+    def _is_network(self, owner: Home) -> bool:
+        """Whether a class is a network or a layer."""
+        return any(base.name.endswith(_MODULES) for base in self._units.config.scope(owner).bases)
 
     def _of_class(self, owner: Home) -> str:
         """The part of what a class is: a network or a layer, or what its methods do."""
         scope = self._units.config.scope(owner)
-        if any(base.name.endswith(_MODULES) for base in scope.bases):
+        if self._is_network(owner):
             return "operation"
         parts = {
             part

@@ -83,7 +83,7 @@ def _is_of_code(row: Difference, whole: bool) -> bool:
         return False
     if row.change == "reordered":
         return whole
-    return not (row.certain and row.argument)
+    return not (row.certain and row.argument) or len({side.text for side in sides}) == 2
 
 
 def _own_lines(row: Difference) -> Iterator[tuple[str, int]]:
@@ -105,6 +105,8 @@ def _places_of(side: SideValue) -> Iterator[Lines]:
 
 def _lines_of(change: Change) -> Iterator[Lines]:
     """The lines of the differing code."""
+    for part in change.parts:
+        yield from _lines_of(part)
     for home, statement, tree in (
         (change.home, change.left, change.left_tree),
         (change.other, change.right, change.right_tree),

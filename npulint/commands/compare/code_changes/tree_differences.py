@@ -24,6 +24,8 @@ class TreeDifference(msgspec.Struct, frozen=True, eq=False):
     certain: bool
 
 
+_METHODS: Final = frozenset(name for kind in (str, bytes, list, dict, set) for name in dir(kind))
+
 Evaluated = Callable[[Tree, Tree], bool | None]
 """Whether two trees are worth the same where they stand; None if that is not known of both."""
 IsDefault = Callable[[Tree, str], bool | None]
@@ -43,16 +45,16 @@ class TreeComparer:
         worth = self._evaluated(left, right)
         if worth is True:
             return []
+        formula = self._as_formulas(left, right)
+        if formula is True:
+            return []
         found = self._narrowed(left, right)
-        if worth is False and not any(each.certain for each in found):
+        if (worth is False or formula is False) and not any(each.certain for each in found):
             return [TreeDifference(left, right, True)]
         return found
 
     def _narrowed(self, left: Tree, right: Tree) -> list[TreeDifference]:
         """The differing parts of two trees that differ."""
-        formula = self._as_formulas(left, right)
-        if formula is True:
-            return []
         if left.label == right.label and left.kind != CALL and left.names == right.names:
             if len(left.parts) == len(right.parts) and left.parts:
                 return self._of_parts(left.parts, right.parts)
@@ -62,7 +64,7 @@ class TreeComparer:
             return self._of_calls(left, right)
         if left.kind == right.kind == "dict":
             return list(self._of_arguments(left, right, None))
-        return [TreeDifference(left, right, formula is False or self._is_certain(left, right))]
+        return [TreeDifference(left, right, self._is_certain(left, right))]
 
     def _of_parts(self, first: Sequence[Tree], second: Sequence[Tree]) -> list[TreeDifference]:
         return [inner for one, other in zip(first, second, strict=True) for inner in self.differences(one, other)]
@@ -126,7 +128,7 @@ class TreeComparer:
             return True
         if left.is_name and right.is_name:
             return left.label[0] == right.label[0] and not self._variables.agree(left.label, right.label)
-        if CONST in kinds and any(self._variables.counts(tree) for tree in (left, right)):
+        if CONST in kinds and any(self._variables.counts(part) for tree in (left, right) for part in tree.walk()):
             return True
         if self._are_same_within(left, right):
             return True
@@ -158,7 +160,11 @@ class TreeComparer:
     @staticmethod
     def _are_known(callee: Tree, other: Tree) -> bool:
         """Whether two callees are functions of libraries, of which it is known that they are not the same."""
-        return all(each.kind in ("lib", OUTER) and not str(each.label[1]).startswith("?.") for each in (callee, other))
+        return all(
+            each.kind in ("lib", OUTER) and (not name.startswith("?.") or name[2:] in _METHODS)
+            for each in (callee, other)
+            for name in (str(each.label[1]),)
+        )
 
 
 def _are_namesakes(callee: Tree, other: Tree) -> bool:
