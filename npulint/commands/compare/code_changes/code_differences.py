@@ -97,7 +97,7 @@ class CodeComparer:
             return row
         for side, units, feeds in zip((row.migrated, row.reference), self._units[::-1], self._feeds[::-1], strict=True):
             home = units.home_at(side.path, side.span.line) if side is not None else None
-            part = feeds.of_calculation(home) if home is not None else ""
+            part = feeds.of_line(home, side.span.line) if home is not None and side is not None else ""
             if part in _OTHER_ITEMS:
                 return msgspec.structs.replace(row, part=part)
         return row
@@ -145,7 +145,7 @@ class CodeComparer:
         trees = [tree for tree in (change.left_tree, change.right_tree) if tree is not None]
         if all(tree.kind in (CONST, TEXT) for tree in trees) and any(map(_is_path, trees)):
             return not _name_other_splits(change)
-        return any(self._is_of_adapter(tree) for tree in trees)
+        return _is_unread(change) or any(self._is_of_adapter(tree) for tree in trees)
 
     def _is_step(self, change: Change) -> bool:
         """Whether a change is of calls that are compared as steps."""
@@ -250,6 +250,16 @@ def _text(statement: Statement, tree: Tree) -> str:
                 break
             best = text
     return best if len(best) <= _LONG else best[: _LONG - 1] + "…"
+
+
+def _is_unread(change: Change) -> bool:
+    """Whether a change is a variable of a function that only one side has, and that is at most shown there."""
+    if change.other[1] == MODULE or (change.left is not None and change.right is not None):
+        return False
+    statement, code = (change.left, change.codes[0]) if change.left is not None else (change.right, change.codes[1])
+    if statement is None or statement.kind != "set" or len(statement.tree.parts) != 1 or not statement.targets:
+        return False
+    return not any(label in each.uses for each in code.statements for label in statement.targets)
 
 
 def _is_path(tree: Tree) -> bool:

@@ -60,7 +60,7 @@ def _is_first_size(size: Tree, base: Tree) -> bool:
     zero = number(0).label
     if size.kind == CALL and len(size.parts) == 3:
         callee, of, at = size.parts
-        return callee.label[-1] in ("size", "?.size") and of.exact == base.exact and at.label == zero
+        return str(callee.label[-1]).rpartition(".")[2] == "size" and of.exact == base.exact and at.label == zero
     if size.kind == "[]" and size.parts[1].label == zero:
         shape = size.parts[0]
         return shape.label == (ATTRIBUTE, "shape") and shape.parts[0].exact == base.exact

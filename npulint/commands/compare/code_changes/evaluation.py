@@ -8,12 +8,13 @@ import builtins
 from npulint.commands.compare.code_changes.trees import CALL, CONST, RANKS, Tree
 from npulint.commands.training_config.execution import ProgramSources
 from npulint.commands.training_config.provenance.plain import ValuePairs, canonical
+from npulint.commands.training_config.steps.model import Home
 from npulint.commands.training_config.tracer import Tracer
 from npulint.data.recipe import recipe_call
 from npulint.facts.code import Value, nested, written_values
 from npulint.facts.recipe import Traced
 from npulint.model.code.module import Module
-from npulint.model.values.cursors import expr_at, scope_named
+from npulint.model.values.cursors import assignment_at, expr_at, scope_at, scope_named
 
 _Place = tuple[Value, int, int]
 
@@ -74,6 +75,23 @@ class Evaluation:
             return None if function is None else False
         usual = self._tracer.trace(default)
         return canonical(given.value) == canonical(usual.value) if given.known and usual.known else None
+
+    def field(self, home: Home, name: str) -> Traced | None:
+        """The value that a field of a data class has in the instances that this start makes; None where that is not
+        told."""
+        scope = scope_at(self._tracer.context, self._tracer.context.project.modules[home[0]], home[1])
+        records = [r for r in scope.module.code.assignments if r.block == scope.block and r.target == name]
+        if len(records) != 1:
+            return None
+        return self._tracer.field(assignment_at(self._tracer.context, scope.module, records[0]))
+
+    def made(self, call: Tree, module: Module) -> Home | None:
+        """The class without a constructor of its own that a call makes an instance of; None for another call."""
+        if call.call < 0:
+            return None
+        scope = scope_named(self._tracer.context, self._tracer.context.names.of_call(module, call.call))
+        is_plain = scope is not None and scope.kind == "class" and scope.called_block is None
+        return (scope.path, scope.block) if scope is not None and is_plain else None
 
 
 def are_worth_the_same(first: Traced, second: Traced) -> bool | None:

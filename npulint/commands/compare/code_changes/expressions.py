@@ -179,7 +179,7 @@ class Expressions:
         if recipe is not None:
             return Tree(("lib", recipe.same_as), (), node.func)
         if isinstance(node.func, ast.Attribute):
-            known = not canonical.startswith("?") and ":" not in canonical
+            known = not canonical.startswith("?") and ":" not in canonical and ")." not in canonical
             return Tree(("lib", _shared_name(canonical) if known else f"?.{node.func.attr}"), (), node.func)
         return self.of(node.func)
 

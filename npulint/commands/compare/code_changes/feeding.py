@@ -24,6 +24,8 @@ _CALCULATING: Final = frozenset(("operation", "arithmetic", "setting"))
 _MADE_BY_FUNCTIONS: Final = frozenset(
     ("schedule", "learning_rate", "transform", "dataset", "loss", "average", "batch_size", "regularisation", "sampler")
 )
+_APPLYING: Final = frozenset(("__init__", "__call__", "forward", "call"))
+"""Methods that make or apply an object: where the object is made tells what they feed."""
 _FIRST: Final = ("update", "optimizer", "loss", "schedule", *LEADING)
 """The parts of a block of which one is named, the most important first."""
 _OPTION: Final = ("--", "DEFINE_")
@@ -50,6 +52,15 @@ class Feeds:
         if further in _CALCULATING or not further:
             return self.of_calculation(home) or further or near
         return further
+
+    def of_line(self, home: Home, line: int) -> str:
+        """The part that a calculation in a line of a function feeds, if it is not that of a network."""
+        code = self._units.code(home)
+        for each in code.statements if code is not None else ():
+            here = each.lines[0] <= line <= each.lines[1] and not each.is_border
+            if code is not None and here and self._changes_batch(code, each):
+                return "transform"
+        return self.of_calculation(home)
 
     def of_calculation(self, home: Home) -> str:
         """The part that calculations in a function feed, if the function makes something else than a network."""
@@ -216,7 +227,9 @@ class Feeds:
         owner = self._owner(home)
         if owner is not None and self._is_network(owner):
             return "operation"
-        for place, statement, path in self._units.callers(home) if depth <= _DEEP else ():
+        name = self._units.config.scope(home).record.name.rpartition(".")[2]
+        made = owner if name in _APPLYING else None
+        for place, statement, path in self._units.callers(home, made) if depth <= _DEEP else ():
             code = self._units.code(place)
             part = self._outside(place, path)
             if code is not None and part in ("", *_CALCULATING):

@@ -78,6 +78,10 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
             value = first.value(left, module)
             return are_worth_the_same(value, second.value(right, other)) if value.known else None
 
+        def have_same_field(left: Tree, right: Tree, name: str) -> bool | None:
+            classes = first.made(left, module), second.made(right, other)
+            return None if classes[0] is None or classes[1] is None else self._are_fields_same(*classes, name)
+
         return TreeComparer(
             found.variables,
             evaluated,
@@ -85,10 +89,19 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
                 lambda call, name: first.is_default(call, name, module),
                 lambda call, name: second.is_default(call, name, other),
             ),
+            have_same_field,
         )
+
+    def _are_fields_same(self, owner: Home, other: Home, name: str) -> bool | None:
+        """Whether the instances of two data classes have the same value in a field; None if that is not known."""
+        values = self.evaluations[0].field(owner, name), self.evaluations[1].field(other, name)
+        return None if values[0] is None or values[1] is None else are_worth_the_same(*values)
 
     def _of_both(self, found: Aligned, comparer: TreeComparer, a: Statement, b: Statement) -> Iterator[Change]:
         codes = found.left, found.right
+        if a.kind == "set" and self.modules[0].blocks[self.home[1]].kind == "class" and a.targets:
+            if self._are_fields_same(self.home, self.other, str(a.targets[0][1])):
+                return
         for each in comparer.differences(a.tree, b.tree):
             yield Change(self.home, self.other, a, b, each.left, each.right, each.certain, codes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
@@ -28,6 +29,8 @@ _METHODS: Final = frozenset(name for kind in (str, bytes, list, dict, set) for n
 
 Evaluated = Callable[[Tree, Tree], bool | None]
 """Whether two trees are worth the same where they stand; None if that is not known of both."""
+HaveSameField = Callable[[Tree, Tree, str], bool | None]
+"""Whether the instances that two calls make have the same value in a field; None if that is not known."""
 IsDefault = Callable[[Tree, str], bool | None]
 """Whether an argument of a call is what the callee takes if it is not given; None if that is not known."""
 
@@ -35,8 +38,15 @@ IsDefault = Callable[[Tree, str], bool | None]
 class TreeComparer:
     """Compares trees of two sides."""
 
-    def __init__(self, variables: Variables, evaluated: Evaluated, is_default: tuple[IsDefault, IsDefault]) -> None:
+    def __init__(
+        self,
+        variables: Variables,
+        evaluated: Evaluated,
+        is_default: tuple[IsDefault, IsDefault],
+        have_same_field: HaveSameField,
+    ) -> None:
         self._variables, self._evaluated, self._is_default = variables, evaluated, is_default
+        self._have_same_field = have_same_field
 
     def differences(self, left: Tree, right: Tree) -> list[TreeDifference]:
         """The smallest differing parts; empty where both mean the same."""
@@ -81,12 +91,31 @@ class TreeComparer:
     def _of_calls(self, left: Tree, right: Tree) -> list[TreeDifference]:
         callee, other = left.parts[0], right.parts[0]
         found = [] if _are_namesakes(callee, other) else self.differences(callee, other)
+        if not found and callee.label != other.label:
+            return self._of_namesakes(left, right)
         if not found:
-            return list(self._of_arguments(left, right, left))
+            return self._of_fields(left, right)
         arguments = list(self._of_arguments(left, right, None))
         if self._are_known(callee, other):
             return [TreeDifference(left, right, not arguments or self._have_same_object(left, right))]
         return [TreeDifference(left, right, self._is_certain(left, right))]
+
+    def _of_namesakes(self, left: Tree, right: Tree) -> list[TreeDifference]:
+        """The differences of two calls of which only one is known, so that their arguments have other names."""
+        if len(left.parts) != len(right.parts):
+            return [TreeDifference(left, right, False)]
+        first = Counter(map(self._variables.reference_key, left.parts[1:]))
+        if first == Counter(map(self._variables.migrated_key, right.parts[1:])):
+            return []
+        return self._of_parts(left.parts[1:], right.parts[1:])
+
+    def _of_fields(self, left: Tree, right: Tree) -> list[TreeDifference]:
+        """The differences of the arguments of the same callee, without fields that get the same value by default."""
+        names = [name for name in dict.fromkeys((*left.names, *right.names)) if name]
+        equal = {name for name in names if self._have_same_field(left, right, name) is True}
+        if equal:
+            left, right = (_without(tree, equal) for tree in (left, right))
+        return list(self._of_arguments(left, right, left))
 
     def _of_arguments(self, left: Tree, right: Tree, call: Tree | None) -> Iterator[TreeDifference]:
         """The differences of the arguments by name. What only one side gives may be the default of the callee."""
@@ -165,6 +194,13 @@ class TreeComparer:
             for each in (callee, other)
             for name in (str(each.label[1]),)
         )
+
+
+def _without(call: Tree, names: set[str]) -> Tree:
+    """A call without some arguments."""
+    kept = [at for at, name in enumerate(call.names) if name not in names]
+    parts, left = tuple(call.parts[at] for at in kept), tuple(call.names[at] for at in kept)
+    return Tree(call.label, parts, call.node, call.call, left)
 
 
 def _are_namesakes(callee: Tree, other: Tree) -> bool:

@@ -131,13 +131,9 @@ class Units:
         """The known calls that a function is an argument of."""
         return [self.steps[place[0], number] for place, number in self._handed.get(home, ())]
 
-    def callers(self, home: Home) -> Iterator[_Caller]:
-        """Where a function is called: for a method that applies an object, where the class is."""
-        path, block = home
-        module = self.config.context.project.modules[path]
-        owner = module.class_of(block) if block != MODULE else -1
-        named = [home] if owner < 0 else [home, (path, owner)]
-        for target in named:
+    def callers(self, home: Home, made: Home | None = None) -> Iterator[_Caller]:
+        """Where a function is called, or an object of the class `made` is made."""
+        for target in (home, made) if made is not None else (home,):
             for place, number in self._calls.get(target, ()):
                 code = self.code(place)
                 for statement in code.statements if code is not None else ():
