@@ -11,10 +11,11 @@ from typing import Final
 import msgspec
 
 from npulint.commands.compare.code_changes.evaluation import Evaluation
+from npulint.commands.compare.code_changes.extracted import with_extracted
 from npulint.commands.compare.code_changes.feeding import Feeds
 from npulint.commands.compare.code_changes.found_changes import Change, Compared, FunctionPair
 from npulint.commands.compare.code_changes.told_rows import ToldRows
-from npulint.commands.compare.code_changes.statements import Statement
+from npulint.commands.compare.code_changes.statements import Code, Statement
 from npulint.commands.compare.code_changes.trees import CALL, CONST, TEXT, Tree
 from npulint.commands.compare.code_changes.units import Units
 from npulint.commands.compare.side import Side
@@ -29,6 +30,10 @@ _MANY: Final = 6  # changes of one function and part; so many are a rewritten fu
 _LONG: Final = 60  # characters of code that are shown
 _OTHER_ITEMS: Final = frozenset(("schedule", "learning_rate", "transform", "dataset"))
 """Parts under which a calculation is told that feeds them."""
+_COMPARED_ALONE: Final = frozenset(
+    "precision_mode mix_list iterations_per_loop determinism ranks half_cast autocast".split()
+)
+"""Parts whose settings are compared by what they do, with whatever code they are made."""
 _MOST: Final = 400  # statements of a function that are compared
 _ADAPTERS: Final = ("npu_bridge.", "npu_device.", "torch_npu.", "hccl.")
 
@@ -78,7 +83,7 @@ class CodeComparer:
             yield home, other
 
     def _compared(self, home: Home, other: Home) -> Compared | None:
-        codes = self._units[0].code(home), self._units[1].code(other)
+        codes = self._code(0, home), self._code(1, other)
         if codes[0] is None or codes[1] is None or max(len(each.statements) for each in codes if each) > _MOST:
             return None
         modules = [
@@ -90,6 +95,20 @@ class CodeComparer:
             return pair.compared()
         except RecursionError:
             return None
+
+    def _code(self, at: int, home: Home) -> Code | None:
+        """The statements of a function, with those of functions of its file that only its side has."""
+        units, side = self._units[at], (self._removed, self._added)[at]
+        code = units.code(home)
+
+        def alone(call: Tree) -> Code | None:
+            step = units.step(home, call)
+            target = step.target if step is not None else None
+            if target is None or target[0] != home[0] or target == home or side.knows(target):
+                return None
+            return units.code(target) if units.config.scope(target).kind == "function" else None
+
+        return None if code is None else with_extracted(code, alone)
 
     def _with_part(self, row: Difference) -> Difference:
         """A row of a calculation under the part that the function feeds in which it stands."""
@@ -109,7 +128,7 @@ class CodeComparer:
         by_part: dict[str, list[tuple[Change, bool]]] = defaultdict(list)
         for change in changes:
             part = self._part(change)
-            if part:
+            if part and part not in _COMPARED_ALONE:
                 by_part[part].append((change, change.certain))
         for part, group in by_part.items():
             if len(group) >= _MANY:
@@ -145,7 +164,7 @@ class CodeComparer:
         trees = [tree for tree in (change.left_tree, change.right_tree) if tree is not None]
         if all(tree.kind in (CONST, TEXT) for tree in trees) and any(map(_is_path, trees)):
             return not _name_other_splits(change)
-        return _is_unread(change) or any(self._is_of_adapter(tree) for tree in trees)
+        return _is_unread(change) or _begins_count(change) or any(self._is_of_adapter(tree) for tree in trees)
 
     def _is_step(self, change: Change) -> bool:
         """Whether a change is of calls that are compared as steps."""
@@ -153,7 +172,9 @@ class CodeComparer:
             return all(map(self._is_step, change.parts))
         steps = [self._step(change, at) for at in (0, 1)]
         trees = change.left_tree, change.right_tree
-        return any(steps) and all(step or tree is None for step, tree in zip(steps, trees, strict=True))
+        return any(steps) and all(
+            step or tree is None or tree.kind == CALL for step, tree in zip(steps, trees, strict=True)
+        )
 
     def _step(self, change: Change, at: int) -> bool:
         """Whether the differing part of a side is a known call."""
@@ -183,6 +204,14 @@ class CodeComparer:
         return of_one(part, "removed" if right is None else "added", what, "", value, near=self._near(change), **others)
 
     def _evaluates(self, change: Change) -> bool:
+        """Whether the code only evaluates, or what it calls does."""
+        for at in (0, 1):
+            home, statement, tree = self._side(change, at)
+            for around in statement.tree.path_to(tree) if statement is not None and tree is not None else ():
+                step = self._units[at].step(home, around)
+                target = step.target if step is not None else None
+                if target is not None and evaluates(self._units[at].config.scope(target)):
+                    return True
         return all(
             evaluates(units.config.scope(home))
             for units, home in zip(self._units, (change.home, change.other), strict=True)
@@ -260,6 +289,23 @@ def _is_unread(change: Change) -> bool:
     if statement is None or statement.kind != "set" or len(statement.tree.parts) != 1 or not statement.targets:
         return False
     return not any(label in each.uses for each in code.statements for label in statement.targets)
+
+
+def _begins_count(change: Change) -> bool:
+    """Whether a change is the number at which something begins to be counted."""
+    statements = change.left, change.right
+    for statement, code in zip(statements, change.codes, strict=True):
+        if statement is None or statement.kind != "set" or len(statement.targets) != 1:
+            return False
+        if not statement.tree.parts[0].is_number or abs(float(str(statement.tree.parts[0].label[2]))) > 1:
+            return False
+        name = statement.targets[0][1]
+        counts = any(
+            isinstance(e.node, ast.AugAssign) and e.targets and e.targets[0][1] == name for e in code.statements
+        )
+        if not counts:
+            return False
+    return True
 
 
 def _is_path(tree: Tree) -> bool:

@@ -40,6 +40,14 @@ class Evaluation:
         value, block, line = place
         return self._tracer.trace(expr_at(self._tracer.context, module, value, block, line))
 
+    def is_unread(self, tree: Tree, module: Module) -> bool:
+        """Whether a literal is overwritten in this start before it is read."""
+        place = self._of(module).get(tree.node) if tree.kind == CONST and tree.node is not None else None
+        if place is None:
+            return False
+        value, block, line = place
+        return self._tracer.is_unread(expr_at(self._tracer.context, module, value, block, line))
+
     def _of(self, module: Module) -> dict[ast.AST, _Place]:
         """Where the records of a module have the values of syntax nodes."""
         places = self._places.get(module.path)

@@ -16,9 +16,11 @@ from npulint.commands.compare.code_changes.trees import (
     RANKS,
     Tree,
     constant,
+    number,
     same_device,
 )
 from npulint.commands.training_config.followed import passing_at
+from npulint.commands.training_config.steps.calls import RUNNING
 from npulint.commands.training_config.steps.model import Home
 from npulint.commands.training_config.steps.unresolved import cast_of
 from npulint.data.recipe import NEVER, RecipeCall, recipe_call
@@ -197,12 +199,13 @@ class Expressions:
                 name = _compared(recipe, recipe.parameter(at))
             elif parameters and not starred and at + shift < len(parameters):
                 name = parameters[at + shift]
-            if name:
+            if name and not (target is not None and is_running(name, value)):
                 given.append((name, self.of(value)))
         for keyword in node.keywords:
             name = keyword.arg or "**"
             name = _compared(recipe, name) if recipe is not None and keyword.arg else name
-            if name and (name not in NEVER or name in parameters):
+            counts = target is not None and is_running(name, keyword.value)
+            if name and (name not in NEVER or name in parameters) and not counts:
                 given.append((name, self.of(keyword.value)))
         plain = [pair for pair in given if pair[0].isdigit()]
         named = sorted((pair for pair in given if not pair[0].isdigit()), key=lambda pair: pair[0])
@@ -314,7 +317,10 @@ class Expressions:
         return Tree(("[]",), (base, index), node)
 
     def _slice(self, node: ast.Slice) -> Tree:
-        return Tree((":",), tuple(self.of(part) for part in (node.lower, node.upper, node.step)), node)
+        parts = [self.of(part) for part in (node.lower, node.upper, node.step)]
+        for at, usual in ((0, 0), (2, 1)):
+            parts[at] = _NOTHING if parts[at].label == number(usual).label else parts[at]
+        return Tree((":",), tuple(parts), node)
 
     # -- functions within expressions
 
@@ -346,6 +352,11 @@ def _compared(recipe: RecipeCall, parameter: str) -> str:
     if parameter in NEVER:
         return ""
     return recipe.compared(parameter) or f"{PASSED}{parameter}"
+
+
+def is_running(name: str, value: ast.expr) -> bool:
+    """Whether an argument of a project function says how far the training is: ``epoch=epoch``, not ``epoch=3``."""
+    return name in RUNNING and not (isinstance(value, ast.Constant) and type(value.value) is int)
 
 
 def _only_called(body: Tree, first: int, count: int) -> Tree | None:

@@ -13,6 +13,7 @@ from npulint.commands.compare.code_changes.trees import ATTRIBUTE, CALL, CONST, 
 from npulint.commands.compare.code_changes.units import Units
 from npulint.commands.training_config.passed import argument_part
 from npulint.commands.training_config.program import LEADING
+from npulint.commands.training_config.steps.calls import RUNNING
 from npulint.commands.training_config.steps.model import MODULE, CodeStep, Home
 
 _DEEP: Final = 8  # functions and assignments that are followed
@@ -175,7 +176,8 @@ class Feeds:
         if owner == home or (owner is not None and statement.kind == "parameter"):
             return self._of_class(owner) if owner is not None else ""
         if statement.kind == "parameter" or (home[1] == MODULE and statement.targets):
-            return _setting(str(statement.targets[0][1])) if statement.targets else ""
+            name = str(statement.targets[0][1]) if statement.targets else ""
+            return _setting(name) if name not in RUNNING else ""
         return ""
 
     def _owner(self, home: Home) -> Home | None:

@@ -55,19 +55,22 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
         comparer = self._comparer(found)
         changes: list[Change] = []
         same: list[tuple[Statement, Statement]] = []
+        alike: set[int] = set()
         changed = _without_moved(found)
         both = [(a, b) for a, b in changed if a is not None and b is not None]
         for a, b in [*found.equal, *both]:
             inner = [] if found.variables.same(a.tree, b.tree) else list(self._of_both(found, comparer, a, b))
             changes += _merged(inner)
-            if not inner:
+            if a.tree.exact == b.tree.exact and a.text == b.text:
+                alike |= {id(a), id(b)}  # what differs there is what it is given
+            elif not inner:
                 same.append((a, b))
         changes += self._of_one(found, changed)
         whole = not changes
         lines = [], []  # type: tuple[list[tuple[int, int]], list[tuple[int, int]]]
         for at, code in enumerate(self.codes):
             statements = code.statements if whole else [pair[at] for pair in same]
-            lines[at].extend(each.lines for each in statements if each.kind != "end")
+            lines[at].extend(each.lines for each in statements if each.kind != "end" and id(each) not in alike)
         return Compared(changes, lines, whole)
 
     def _comparer(self, found: Aligned) -> TreeComparer:
@@ -75,6 +78,8 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
         module, other = self.modules
 
         def evaluated(left: Tree, right: Tree) -> bool | None:
+            if first.is_unread(left, module) or second.is_unread(right, other):
+                return True  # what replaces it is compared where it stands
             value = first.value(left, module)
             return are_worth_the_same(value, second.value(right, other)) if value.known else None
 

@@ -69,11 +69,15 @@ class ToldRows:
         rows = [self._rows[at] for at in found]
         if change.certain and not any(row.certain and row.change != "unknown" for row in rows):
             for at, row in zip(found, rows, strict=True):
-                if row.change != "unknown" and not row.effect and not row.adapter:
+                if row.change != "unknown" and not row.effect and not row.adapter and not _measures(row):
                     self._rows[at] = msgspec.structs.replace(row, certain=True)
-                    return True
-            return False
+                    break
         return bool(found)
+
+
+def _measures(row: Difference) -> bool:
+    """Whether a row is about an evaluation, which changes nothing that is trained."""
+    return row.evaluates or row.part == "evaluation"
 
 
 def _is_of_code(row: Difference, whole: bool) -> bool:

@@ -50,7 +50,7 @@ class TreeComparer:
 
     def differences(self, left: Tree, right: Tree) -> list[TreeDifference]:
         """The smallest differing parts; empty where both mean the same."""
-        if self._variables.same(left, right):
+        if self._variables.same(left, right) or (left.kind == right.kind == "lib" and _are_namesakes(left, right)):
             return []
         worth = self._evaluated(left, right)
         if worth is True:
@@ -104,10 +104,15 @@ class TreeComparer:
         """The differences of two calls of which only one is known, so that their arguments have other names."""
         if len(left.parts) != len(right.parts):
             return [TreeDifference(left, right, False)]
-        first = Counter(map(self._variables.reference_key, left.parts[1:]))
-        if first == Counter(map(self._variables.migrated_key, right.parts[1:])):
-            return []
-        return self._of_parts(left.parts[1:], right.parts[1:])
+        have_object = left.names[1:2] == right.names[1:2] == ("self",)
+        found = self.differences(left.parts[1], right.parts[1]) if have_object else []
+        if found and left.parts[1].is_name and right.parts[1].is_name:  # another method of another object
+            return [TreeDifference(left, right, any(each.certain for each in found))]
+        first, second = (tree.parts[1 + have_object :] for tree in (left, right))
+        keys = self._variables.reference_key, self._variables.migrated_key
+        if Counter(map(keys[0], first)) != Counter(map(keys[1], second)):
+            found = [*found, *self._of_parts(first, second)]
+        return found
 
     def _of_fields(self, left: Tree, right: Tree) -> list[TreeDifference]:
         """The differences of the arguments of the same callee, without fields that get the same value by default."""

@@ -26,7 +26,7 @@ from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes, s
 # The arguments of steps under the names by which they are compared.
 
 _SIZES = frozenset(("size", "shape", "dims"))
-_RUNNING = frozenset("epoch step iteration iter it batch_idx global_step current_epoch cur_epoch cur_step".split())
+RUNNING = frozenset("epoch step iteration iter it batch_idx global_step current_epoch cur_epoch cur_step".split())
 
 
 def _written(site: CallSite) -> Iterator[tuple[int | str, Expr, Span | None]]:
@@ -99,7 +99,7 @@ def _counts(name: str) -> bool:
 
 def _is_running(name: str, expr: Expr) -> bool:
     """Whether a parameter is a progress counter, not a setting: ``epoch``, not ``epochs``."""
-    return name in _RUNNING and not (isinstance(expr.literal, int) and not isinstance(expr.literal, bool))
+    return name in RUNNING and not (isinstance(expr.literal, int) and not isinstance(expr.literal, bool))
 
 
 def named_literals(site: CallSite) -> Iterator[Argument]:
