@@ -1,1 +1,1 @@
-"""What differs in the code of two programs beside their steps: statements of counterpart functions, compared as trees."""
+"""What differs in the code of two programs beside their steps: statements of counterparts, compared as trees."""

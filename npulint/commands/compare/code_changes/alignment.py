@@ -22,8 +22,8 @@ Pair = tuple[Statement | None, Statement | None]
 
 
 class Aligned(msgspec.Struct, frozen=True, eq=False):
-    """Two functions: pairs of `equal` statements but for their variables, pairs that were `changed` (None where only one
-    side has the statement), and their variables."""
+    """Two functions: pairs of statements that are `equal` but for their variables, pairs that were `changed` (None
+    where only one side has the statement), and their variables."""
 
     left: Code
     right: Code

@@ -42,9 +42,9 @@ def is_formula(tree: Tree) -> bool:
 
 
 def are_equal(left: Tree, right: Tree, same: Key, other: Key, is_known: Callable[[Tree], bool]) -> bool | None:
-    """Whether two formulas are worth the same whatever their inputs are worth; None where nothing is calculated, or where
-    they depend on other inputs of which it is not known (`is_known`) that the other side has them as well. `same` and
-    `other` give keys of inputs of each side that are equal for corresponding ones."""
+    """Whether two formulas are worth the same whatever their inputs are worth; None where nothing is calculated, or
+    where they depend on other inputs of which it is not known (`is_known`) that the other side has them as well. `same`
+    and `other` give keys of inputs of each side that are equal for corresponding ones."""
     if left.size + right.size > _MOST:
         return None
     first, second = _Formula(left, same), _Formula(right, other)
@@ -65,8 +65,8 @@ def are_equal(left: Tree, right: Tree, same: Key, other: Key, is_known: Callable
 
 
 def _samples(keys: Sequence[Hashable], constants: Sequence[float]) -> Iterator[dict[Hashable, float]]:
-    """Values of inputs: usual ones, and those around and between the constants of the formulas. Each value is that of each
-    input once, with different values of the others."""
+    """Values of inputs: usual ones, and those around and between the constants of the formulas. Each input has each value
+    several times, with different values of the others."""
     between = [(low + high) / 2 for low, high in pairwise(constants)]
     around = [value + step for value in constants for step in (-0.5, 0.0, 0.5)]
     chosen = list(dict.fromkeys((*_BASIC, *between, *around)))[:_TRIALS]

@@ -14,8 +14,8 @@ from npulint.commands.compare.code_changes.evaluation import Evaluation
 from npulint.commands.compare.code_changes.extracted import with_extracted
 from npulint.commands.compare.code_changes.feeding import Feeds
 from npulint.commands.compare.code_changes.found_changes import Change, Compared, FunctionPair
-from npulint.commands.compare.code_changes.told_rows import ToldRows
 from npulint.commands.compare.code_changes.statements import Code, Statement
+from npulint.commands.compare.code_changes.told_rows import ToldRows
 from npulint.commands.compare.code_changes.trees import CALL, CONST, TEXT, Tree
 from npulint.commands.compare.code_changes.units import Units
 from npulint.commands.compare.side import Side

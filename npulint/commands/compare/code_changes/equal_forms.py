@@ -31,6 +31,9 @@ def equal_form(tree: Tree, canonical: str) -> Tree:
         return tree.parts[1]
     if canonical in _ENVIRONMENT and len(tree.parts) > 1:
         return of_environment(tree.parts[1]) or tree
+    if last == "step" and "GradScaler" in canonical and len(tree.parts) == 3:
+        callee = Tree(("lib", "?.step"), (), tree.parts[0].node)
+        return Tree((CALL,), (callee, tree.parts[2]), tree.node, tree.call, ("", "self"))
     return _flat(tree, last)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from npulint.commands.compare.code_changes.equal_forms import equal_form, of_environment, text_of
+from npulint.commands.compare.code_changes.resolver import Resolver
 from npulint.commands.compare.code_changes.trees import (
     ATTRIBUTE,
     CALL,
@@ -24,8 +25,7 @@ from npulint.commands.training_config.steps.calls import RUNNING
 from npulint.commands.training_config.steps.model import Home
 from npulint.commands.training_config.steps.unresolved import cast_of
 from npulint.data.recipe import NEVER, RecipeCall, recipe_call
-from npulint.model.values.cursors import CallSite, Scope, call_at, scope_named
-from npulint.read.python.alignment import SourcePositions
+from npulint.model.values.cursors import CallSite, scope_named
 
 _BINARY: Final[Mapping[type, str]] = {
     **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"},
@@ -43,32 +43,6 @@ _JOINING: Final = frozenset(("os.path.join", "posixpath.join", "tensorflow.io.gf
 PASSED: Final = "~"
 """What the name of an argument begins with that a known call only passes on."""
 _NOTHING: Final = Tree(("nothing",))
-
-
-class Resolver:
-    """What names and calls of one module mean. `own` gives a key that is equal for a function and its counterpart;
-    `call_numbers` maps positions of calls to their numbers in the module."""
-
-    def __init__(
-        self, module: Scope, framework: str, own: Callable[[Home], Hashable], positions: SourcePositions
-    ) -> None:
-        self.module, self.framework, self.own, self._positions = module, framework, own, positions
-        calls = enumerate(module.module.code.calls)
-        self.call_numbers = {(c.line, c.column, c.end_line, c.end_column): at for at, c in calls}
-
-    def site(self, node: ast.Call) -> CallSite | None:
-        """The call that a syntax node is."""
-        number = self.call_numbers.get(self._positions.span(node))
-        return None if number is None else call_at(self.module.context, self.module.module, number)
-
-    def name(self, written: str, block: int, line: int) -> str:
-        """The canonical name of a dotted name."""
-        return self.module.context.names.of_name(self.module.module, written, block, line)
-
-    def target(self, canonical: str) -> Home | None:
-        """The function or class of the project that a canonical name means."""
-        scope = scope_named(self.module.context, canonical)
-        return None if scope is None else (scope.path, scope.block)
 
 
 class Expressions:
@@ -382,7 +356,7 @@ def _shared_name(canonical: str) -> str:
     return recipe.same_as if recipe is not None and recipe.same_as else same_device(canonical)
 
 
-_Maker = Callable[[Expressions, ast.AST], Tree]
+_Maker = Callable[[Expressions, Any], Tree]
 _MAKERS: Final[Mapping[type, _Maker]] = {
     ast.Name: Expressions._name,
     ast.Attribute: Expressions._attribute,
@@ -404,4 +378,4 @@ _MAKERS: Final[Mapping[type, _Maker]] = {
     ast.SetComp: Expressions._comprehension,
     ast.GeneratorExp: Expressions._comprehension,
     ast.DictComp: Expressions._comprehension,
-}  # type: ignore[dict-item]
+}

@@ -41,8 +41,8 @@ class Feeds:
         self._asked: set[tuple[Home, str]] = set()
 
     def part(self, home: Home, code: Code, statement: Statement, tree: Tree) -> str:
-        """The part that a tree in a statement feeds; empty if it feeds none. What calculates may do so for anything: what
-        gets the result decides."""
+        """The part that a tree in a statement feeds; empty if it feeds none. What calculates may do so for anything:
+        what gets the result decides."""
         path = statement.tree.path_to(tree)
         near = self._around(home, path) or self._within(home, tree) or self._targeted(statement)
         if near and near not in _CALCULATING:
@@ -173,8 +173,8 @@ class Feeds:
         attribute = statement.tree.parts[0] if statement.kind == "set" and len(statement.tree.parts) == 2 else None
         if owner is not None and attribute is not None and attribute.kind == ATTRIBUTE:
             return self._of_attribute(owner, attribute) or self._of_class(owner)
-        if owner == home or (owner is not None and statement.kind == "parameter"):
-            return self._of_class(owner) if owner is not None else ""
+        if owner is not None and (owner == home or statement.kind == "parameter"):
+            return self._of_class(owner)
         if statement.kind == "parameter" or (home[1] == MODULE and statement.targets):
             name = str(statement.targets[0][1]) if statement.targets else ""
             return _setting(name) if name not in RUNNING else ""
@@ -258,8 +258,8 @@ class Feeds:
 
 
 def _role(step: CodeStep, name: str) -> str:
-    """The part of an argument of a step, or of the step. What a call only passes on is no part of it, except the files of
-    a data set."""
+    """The part of an argument of a step, or of the step. What a call only passes on is no part of it, except the files
+    of a data set."""
     if name.startswith(PASSED):
         return step.part if step.part == "dataset" else ""
     return next((argument.role for argument in step.arguments if argument.name == name and argument.role), step.part)

@@ -84,8 +84,8 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
             return are_worth_the_same(value, second.value(right, other)) if value.known else None
 
         def have_same_field(left: Tree, right: Tree, name: str) -> bool | None:
-            classes = first.made(left, module), second.made(right, other)
-            return None if classes[0] is None or classes[1] is None else self._are_fields_same(*classes, name)
+            mine, theirs = first.made(left, module), second.made(right, other)
+            return None if mine is None or theirs is None else self._are_fields_same(mine, theirs, name)
 
         return TreeComparer(
             found.variables,
@@ -99,14 +99,14 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
 
     def _are_fields_same(self, owner: Home, other: Home, name: str) -> bool | None:
         """Whether the instances of two data classes have the same value in a field; None if that is not known."""
-        values = self.evaluations[0].field(owner, name), self.evaluations[1].field(other, name)
-        return None if values[0] is None or values[1] is None else are_worth_the_same(*values)
+        value, theirs = self.evaluations[0].field(owner, name), self.evaluations[1].field(other, name)
+        return None if value is None or theirs is None else are_worth_the_same(value, theirs)
 
     def _of_both(self, found: Aligned, comparer: TreeComparer, a: Statement, b: Statement) -> Iterator[Change]:
         codes = found.left, found.right
-        if a.kind == "set" and self.modules[0].blocks[self.home[1]].kind == "class" and a.targets:
-            if self._are_fields_same(self.home, self.other, str(a.targets[0][1])):
-                return
+        is_field = a.kind == "set" and self.modules[0].blocks[self.home[1]].kind == "class" and a.targets
+        if is_field and self._are_fields_same(self.home, self.other, str(a.targets[0][1])):
+            return
         for each in comparer.differences(a.tree, b.tree):
             yield Change(self.home, self.other, a, b, each.left, each.right, each.certain, codes)
 
@@ -124,10 +124,15 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
             }
             for each in alone:
                 if each is not None and each.kind != "end" and id(each) not in inside and not _is_of_ranks(each):
-                    trees = (each.tree, None) if at == 0 else (None, each.tree)
-                    sides = (each, None) if at == 0 else (None, each)
                     certain = _changes_for_sure(each, code)
-                    yield Change(self.home, self.other, *sides, *trees, certain, (found.left, found.right))
+                    yield self._alone(each, at, certain, (found.left, found.right))
+
+    def _alone(self, statement: Statement, at: int, certain: bool, codes: tuple[Code, Code]) -> Change:
+        """The change that a statement is which only one side has."""
+        tree = statement.tree
+        if at == 0:
+            return Change(self.home, self.other, statement, None, tree, None, certain, codes)
+        return Change(self.home, self.other, None, statement, None, tree, certain, codes)
 
 
 def _merged(changes: Sequence[Change]) -> list[Change]:

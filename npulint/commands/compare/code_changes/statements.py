@@ -9,7 +9,8 @@ from typing import Final
 
 import msgspec
 
-from npulint.commands.compare.code_changes.expressions import Expressions, Resolver
+from npulint.commands.compare.code_changes.expressions import Expressions
+from npulint.commands.compare.code_changes.resolver import Resolver
 from npulint.commands.compare.code_changes.trees import LOCAL, Label, Tree
 from npulint.facts.model import Span
 
@@ -18,8 +19,8 @@ Body = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _DEFINING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _WITHOUT_EFFECT: Final = (ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal, ast.Assert, ast.Delete)
 _SHOWING: Final = frozenset(
-    """print info debug warning warn log critical exception add_scalar add_scalars add_summary add_histogram add_image scalar
-    set_postfix set_description set_postfix_str flush""".split()
+    """print info debug warning warn log critical exception add_scalar add_scalars add_summary add_histogram add_image
+    scalar set_postfix set_description set_postfix_str flush""".split()
 )
 """Last names of functions that only show what they are given."""
 _OPENING: Final = frozenset(("if", "for", "while", "with", "try", "else", "except"))

@@ -57,8 +57,8 @@ class ToldRows:
                 del self._rows[at]
 
     def covers(self, change: Change) -> bool:
-        """Whether a row tells a change. Where the code makes the change certain and all its rows are not, one of them is
-        made so."""
+        """Whether a row tells a change. Where the code makes the change certain and none of its rows is, one of them
+        is made so."""
         found = [
             at
             for path, first, last in _lines_of(change)

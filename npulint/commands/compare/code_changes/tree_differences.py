@@ -137,15 +137,14 @@ class TreeComparer:
             inner = self._of_parts([first[name] for name in gone], [second[name] for name in new])
             yield from (msgspec.structs.replace(each, certain=False) for each in inner)  # by position and by name
             return
-        for side, names, given, is_default in (
-            (0, gone, first, self._is_default[0]),
-            (1, new, second, self._is_default[1]),
-        ):
-            for name in names:
-                usual = is_default(left if side == 0 else right, name) if call is not None else False
-                if usual is not True:
-                    pair = (given[name], None) if side == 0 else (None, given[name])
-                    yield TreeDifference(*pair, certain=usual is False)
+        for name in gone:
+            usual = self._is_default[0](left, name) if call is not None else False
+            if usual is not True:
+                yield TreeDifference(first[name], None, usual is False)
+        for name in new:
+            usual = self._is_default[1](right, name) if call is not None else False
+            if usual is not True:
+                yield TreeDifference(None, second[name], usual is False)
 
     def _as_formulas(self, left: Tree, right: Tree) -> bool | None:
         """Whether two formulas give the same number; None where neither calculates."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 
-from npulint.commands.compare.code_changes.expressions import Resolver
+from npulint.commands.compare.code_changes.resolver import Resolver
 from npulint.commands.compare.code_changes.statements import Body, Code, Statement, code_of
 from npulint.commands.compare.code_changes.trees import CALL, Tree
 from npulint.commands.training_config.execution import ProgramSources

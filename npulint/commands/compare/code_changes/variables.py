@@ -52,7 +52,7 @@ class Variables:
         return renamed and there == right and self._back.setdefault(right, left) == left
 
     def is_paired(self, tree: Tree) -> bool:
-        """Whether the other side surely has something as well: a variable with a counterpart, or the number of processes."""
+        """Whether the other side surely has something as well: a variable with a counterpart, or a rank."""
         if tree.kind == RANKS:
             return True
         return tree.is_name and (tree.label in self._there or tree.label in self._back)

@@ -1,0 +1,36 @@
+"""What the names and calls of one module mean."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Hashable
+
+from npulint.commands.training_config.steps.model import Home
+from npulint.model.values.cursors import CallSite, Scope, call_at, scope_named
+from npulint.read.python.alignment import SourcePositions
+
+
+class Resolver:
+    """What names and calls of one module mean. `own` gives a key that is equal for a function and its counterpart;
+    `call_numbers` maps positions of calls to their numbers in the module."""
+
+    def __init__(
+        self, module: Scope, framework: str, own: Callable[[Home], Hashable], positions: SourcePositions
+    ) -> None:
+        self.module, self.framework, self.own, self._positions = module, framework, own, positions
+        calls = enumerate(module.module.code.calls)
+        self.call_numbers = {(c.line, c.column, c.end_line, c.end_column): at for at, c in calls}
+
+    def site(self, node: ast.Call) -> CallSite | None:
+        """The call that a syntax node is."""
+        number = self.call_numbers.get(self._positions.span(node))
+        return None if number is None else call_at(self.module.context, self.module.module, number)
+
+    def name(self, written: str, block: int, line: int) -> str:
+        """The canonical name of a dotted name."""
+        return self.module.context.names.of_name(self.module.module, written, block, line)
+
+    def target(self, canonical: str) -> Home | None:
+        """The function or class of the project that a canonical name means."""
+        scope = scope_named(self.module.context, canonical)
+        return None if scope is None else (scope.path, scope.block)
