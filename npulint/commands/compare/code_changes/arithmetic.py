@@ -65,8 +65,8 @@ def are_equal(left: Tree, right: Tree, same: Key, other: Key, is_known: Callable
 
 
 def _samples(keys: Sequence[Hashable], constants: Sequence[float]) -> Iterator[dict[Hashable, float]]:
-    """Values of inputs: usual ones, and those around and between the constants of the formulas. Each input has each value
-    several times, with different values of the others."""
+    """Values of inputs: usual ones, and those around and between the constants of the formulas. Each input has each
+    value several times, with different values of the others."""
     between = [(low + high) / 2 for low, high in pairwise(constants)]
     around = [value + step for value in constants for step in (-0.5, 0.0, 0.5)]
     chosen = list(dict.fromkeys((*_BASIC, *between, *around)))[:_TRIALS]

@@ -6,6 +6,7 @@ import ast
 import posixpath
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Final
 
 import msgspec
@@ -125,22 +126,20 @@ class CodeComparer:
 
     def _rows(self, changes: Sequence[Change]) -> Iterator[Difference]:
         """The differences that changes of one function are; many of one part are one."""
-        by_part: dict[str, list[tuple[Change, bool]]] = defaultdict(list)
+        by_part: dict[str, list[Change]] = defaultdict(list)
         for change in changes:
             part = self._part(change)
             if part and part not in _COMPARED_ALONE:
-                by_part[part].append((change, change.certain))
+                by_part[part].append(change)
         for part, group in by_part.items():
-            if len(group) >= _MANY:
-                yield self._row(part, group[0][0], False, len(group))
+            merged = _merged(group)
+            if len(merged) >= _MANY:
+                yield self._row(part, merged[0], False, len(merged))
             else:
-                yield from (self._row(part, change, certain, 1) for change, certain in group)
+                yield from (self._row(part, change, change.certain, 1) for change in merged)
 
     def _part(self, change: Change) -> str:
         """The part of the training config that a change feeds."""
-        if change.parts:
-            parts = [self._part(each) for each in change.parts]
-            return next((part for part in parts if part), "")
         if _name_other_splits(change):
             return "split"
         for at in (1, 0):
@@ -159,8 +158,6 @@ class CodeComparer:
 
     def _is_neutral(self, change: Change) -> bool:
         """Whether a change only says where data are, or belongs to the adapter."""
-        if change.parts:
-            return all(map(self._is_neutral, change.parts))
         trees = [tree for tree in (change.left_tree, change.right_tree) if tree is not None]
         if all(tree.kind in (CONST, TEXT) for tree in trees) and any(map(_is_path, trees)):
             return not _name_other_splits(change)
@@ -168,8 +165,6 @@ class CodeComparer:
 
     def _is_step(self, change: Change) -> bool:
         """Whether a change is of calls that are compared as steps."""
-        if change.parts:
-            return all(map(self._is_step, change.parts))
         steps = [self._step(change, at) for at in (0, 1)]
         trees = change.left_tree, change.right_tree
         return any(steps) and all(
@@ -183,8 +178,9 @@ class CodeComparer:
             return False
         if tree.kind in ("set", "return", "with") and tree.parts:
             tree = tree.parts[-1]
-        step = self._units[at].step(home, tree)
-        return step is not None and step.kind == "call"
+        inner = tree.parts if tree.kind == "display" and tree.parts else (tree,)
+        steps = [self._units[at].step(home, each) for each in inner]
+        return all(step is not None and step.kind == "call" for step in steps)
 
     @staticmethod
     def _is_of_adapter(tree: Tree) -> bool:
@@ -225,7 +221,7 @@ class CodeComparer:
         node = tree.node if isinstance(tree.node, ast.expr) else None
         if node is None or tree is statement.tree:
             return SideValue(statement.text, home[0], statement.span)
-        text = _text(statement, tree)
+        text = _texts(change)[at]
         end = node.end_lineno or node.lineno
         span = Span(node.lineno, node.col_offset + 1, end, (node.end_col_offset or node.col_offset) + 1)
         return SideValue(text, home[0], span)
@@ -269,16 +265,41 @@ class CodeComparer:
         return str(targets[0][1]) if targets else posixpath.basename(home[0])
 
 
-def _text(statement: Statement, tree: Tree) -> str:
-    """A part of a statement with as much around it as fits in a line."""
-    best = ast.unparse(tree.node) if isinstance(tree.node, ast.expr) else ""
-    for around in reversed(statement.tree.path_to(tree)):
+def _merged(changes: Sequence[Change]) -> list[Change]:
+    """The changes, with several of one statement as one of the whole statement."""
+    groups: dict[tuple[int, int], list[Change]] = defaultdict(list)
+    for change in changes:
+        groups[id(change.left), id(change.right)].append(change)
+    return [group[0] if len(group) == 1 else _of_statement(group) for group in groups.values()]
+
+
+def _of_statement(changes: Sequence[Change]) -> Change:
+    first = changes[0]
+    left = None if first.left is None else first.left.tree
+    right = None if first.right is None else first.right.tree
+    certain = any(change.certain for change in changes)
+    return msgspec.structs.replace(first, left_tree=left, right_tree=right, certain=certain)
+
+
+def _texts(change: Change) -> tuple[str, str]:
+    """The differing parts of both sides, with as much around both as fits in a line."""
+    best = ("", "")
+    for pair in zip_longest(*(_around(change, at) for at in (0, 1)), fillvalue=""):
+        if any(len(text) > _LONG for text in pair) or (best != ("", "") and "" in pair and "" not in best):
+            break
+        best = pair
+    if best == ("", ""):
+        best = tuple(next(_around(change, at), "") for at in (0, 1))  # type: ignore[assignment]
+    first, second = (text if len(text) <= _LONG else text[: _LONG - 1] + "…" for text in best)
+    return first, second
+
+
+def _around(change: Change, at: int) -> Iterator[str]:
+    """The text of the differing part of a side, then of what is around it."""
+    statement, tree = ((change.left, change.left_tree), (change.right, change.right_tree))[at]
+    for around in reversed(statement.tree.path_to(tree)) if statement is not None and tree is not None else ():
         if isinstance(around.node, ast.expr):
-            text = ast.unparse(around.node)
-            if len(text) > _LONG:
-                break
-            best = text
-    return best if len(best) <= _LONG else best[: _LONG - 1] + "…"
+            yield ast.unparse(around.node)
 
 
 def _is_unread(change: Change) -> bool:
@@ -318,7 +339,7 @@ def _name_other_splits(change: Change) -> bool:
     """Whether two texts name different splits of a data set."""
     trees = change.left_tree, change.right_tree
     words = [
-        {word for text in _texts(tree) for word in SPLIT.findall(text)} if tree is not None else set() for tree in trees
+        {word for text in _words(tree) for word in SPLIT.findall(text)} if tree is not None else set() for tree in trees
     ]
     return (
         bool(words[0])
@@ -328,5 +349,5 @@ def _name_other_splits(change: Change) -> bool:
     )
 
 
-def _texts(tree: Tree) -> list[str]:
+def _words(tree: Tree) -> list[str]:
     return [str(word) for word in tree.label[1:]]

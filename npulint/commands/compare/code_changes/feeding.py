@@ -50,9 +50,9 @@ class Feeds:
         if self._changes_batch(code, statement) and home in self._units.config.parts:
             return "transform"
         further = self._onwards(home, code, statement, 0)
-        if further in _CALCULATING or not further:
-            return self.of_calculation(home) or further or near
-        return further
+        if further and further not in _CALCULATING:
+            return further
+        return self.of_calculation(home) or near or further if near or further else ""
 
     def of_line(self, home: Home, line: int) -> str:
         """The part that a calculation in a line of a function feeds, if it is not that of a network."""

@@ -29,7 +29,6 @@ class Change(msgspec.Struct, frozen=True, eq=False):
     right_tree: Tree | None
     certain: bool
     codes: tuple[Code, Code]
-    parts: tuple[Change, ...] = ()
 
 
 class Compared(msgspec.Struct, frozen=True, eq=False):
@@ -60,7 +59,7 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
         both = [(a, b) for a, b in changed if a is not None and b is not None]
         for a, b in [*found.equal, *both]:
             inner = [] if found.variables.same(a.tree, b.tree) else list(self._of_both(found, comparer, a, b))
-            changes += _merged(inner)
+            changes += inner
             if a.tree.exact == b.tree.exact and a.text == b.text:
                 alike |= {id(a), id(b)}  # what differs there is what it is given
             elif not inner:
@@ -133,18 +132,6 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
         if at == 0:
             return Change(self.home, self.other, statement, None, tree, None, certain, codes)
         return Change(self.home, self.other, None, statement, None, tree, certain, codes)
-
-
-def _merged(changes: Sequence[Change]) -> list[Change]:
-    """The changes of one statement: several are one of the whole statement."""
-    if len(changes) < 2:
-        return list(changes)
-    first = changes[0]
-    if first.left is None or first.right is None:
-        return list(changes)
-    certain = any(each.certain for each in changes)
-    trees = first.left.tree, first.right.tree
-    return [Change(first.home, first.other, first.left, first.right, *trees, certain, first.codes, tuple(changes))]
 
 
 def _number(code: Code, statement: Statement) -> int:

@@ -109,8 +109,6 @@ def _places_of(side: SideValue) -> Iterator[Lines]:
 
 def _lines_of(change: Change) -> Iterator[Lines]:
     """The lines of the differing code."""
-    for part in change.parts:
-        yield from _lines_of(part)
     for home, statement, tree in (
         (change.home, change.left, change.left_tree),
         (change.other, change.right, change.right_tree),
