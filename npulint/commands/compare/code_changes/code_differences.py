@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Hashable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Final
 
@@ -62,16 +62,47 @@ class CodeComparer:
         """The rows, with those that are certain by the code marked so, and with what no row tells."""
         told = ToldRows([self._with_part(row) for row in rows])
         more: list[Difference] = []
-        for home, other in self._pairs():
-            compared = self._compared(home, other)
-            if compared is not None:
-                told.drop_equal(home[0], other[0], compared)
+        for home, other, compared in self._without_moved_calls():
+            told.drop_equal(home[0], other[0], compared)
+            if compared.changes:
                 more += self._rows([each for each in compared.changes if self._is_new(each, told)])
         return [*told.rows, *more]
 
+    def _without_moved_calls(self) -> list[tuple[Home, Home, Compared]]:
+        """What was found in all functions, without calls of project functions that only moved to another function."""
+        pairs = ((home, other, self._compared(home, other)) for home, other in self._pairs())
+        found = [(home, other, compared) for home, other, compared in pairs if compared is not None]
+        changes = [change for _, _, compared in found for change in compared.changes]
+        gone = {_own_callee(change.left) for change in changes if change.right is None}
+        moved = gone & {_own_callee(change.right) for change in changes if change.left is None} - {None}
+        if not moved:
+            return found
+        return [
+            (
+                home,
+                other,
+                msgspec.structs.replace(compared, changes=[c for c in compared.changes if not _moves(c, moved)]),
+            )
+            for home, other, compared in found
+        ]
+
     def _is_new(self, change: Change, told: ToldRows) -> bool:
         """Whether a change is one of the training that no row tells, and no step."""
-        return not self._is_neutral(change) and not told.covers(change) and not self._is_step(change)
+        neutral = self._is_neutral(change) or self._never_runs(change)
+        return not neutral and not told.covers(change) and not self._is_step(change)
+
+    def _never_runs(self, change: Change) -> bool:
+        """Whether no compared start reaches a statement that only one side has."""
+        if change.left is not None and change.right is not None:
+            return False
+        at = 0 if change.left is not None else 1
+        home, statement, _ = self._side(change, at)
+        if statement is None:
+            return False
+        heads = [change.codes[at].statements[number] for number in statement.opened]
+        running = (self._removed, self._added)[at].running
+        lines = [head.lines[0] for head in (*heads, statement) if head.kind == "if"]
+        return not all(running.may_branch(home[0], line) for line in lines)
 
     def _pairs(self) -> Iterator[tuple[Home, Home]]:
         """The functions that both programs have and at least one may run, where their texts differ."""
@@ -165,11 +196,22 @@ class CodeComparer:
 
     def _is_step(self, change: Change) -> bool:
         """Whether a change is of calls that are compared as steps."""
+        if change.left is None or change.right is None:
+            at = 0 if change.left is not None else 1
+            return self._has_step(change, at)
         steps = [self._step(change, at) for at in (0, 1)]
         trees = change.left_tree, change.right_tree
-        return any(steps) and all(
-            step or tree is None or tree.kind == CALL for step, tree in zip(steps, trees, strict=True)
-        )
+        return any(steps) and all(step or tree is None for step, tree in zip(steps, trees, strict=True))
+
+    def _has_step(self, change: Change, at: int) -> bool:
+        """Whether a statement that only one side has makes a known call, or decides between two ways to make it."""
+        home, statement, _ = self._side(change, at)
+        if statement is None:
+            return False
+        if statement.kind in ("set", "do", "with"):
+            steps = (self._units[at].step(home, tree) for tree in statement.tree.walk())
+            return any(step is not None and step.kind == "call" and step.counts for step in steps)
+        return statement.kind == "if" and self._feeds[at].decides_between(home, change.codes[at], statement)
 
     def _step(self, change: Change, at: int) -> bool:
         """Whether the differing part of a side is a known call."""
@@ -179,8 +221,11 @@ class CodeComparer:
         if tree.kind in ("set", "return", "with") and tree.parts:
             tree = tree.parts[-1]
         inner = tree.parts if tree.kind == "display" and tree.parts else (tree,)
-        steps = [self._units[at].step(home, each) for each in inner]
-        return all(step is not None and step.kind == "call" for step in steps)
+        return all(any(self._is_call_step(at, home, call) for call in _chain(each)) for each in inner)
+
+    def _is_call_step(self, at: int, home: Home, tree: Tree) -> bool:
+        step = self._units[at].step(home, tree)
+        return step is not None and step.kind == "call"
 
     @staticmethod
     def _is_of_adapter(tree: Tree) -> bool:
@@ -265,6 +310,26 @@ class CodeComparer:
         return str(targets[0][1]) if targets else posixpath.basename(home[0])
 
 
+def _chain(tree: Tree) -> Iterator[Tree]:
+    """A call and the calls whose results its method, and theirs, are called on."""
+    while tree.kind == CALL:
+        yield tree
+        if tree.names[1:2] != ("self",):
+            return
+        tree = tree.parts[1]
+
+
+def _own_callee(statement: Statement | None) -> Hashable:
+    """The project function of which a statement is nothing but a call; None for another one."""
+    tree = statement.tree if statement is not None and statement.kind == "do" else None
+    return tree.parts[0].label if tree is not None and tree.label == (CALL,) and tree.parts[0].kind == "own" else None
+
+
+def _moves(change: Change, moved: Container[Hashable]) -> bool:
+    alone = change.left is None or change.right is None
+    return alone and _own_callee(change.left or change.right) in moved
+
+
 def _merged(changes: Sequence[Change]) -> list[Change]:
     """The changes, with several of one statement as one of the whole statement."""
     groups: dict[tuple[int, int], list[Change]] = defaultdict(list)
@@ -289,7 +354,7 @@ def _texts(change: Change) -> tuple[str, str]:
             break
         best = pair
     if best == ("", ""):
-        best = tuple(next(_around(change, at), "") for at in (0, 1))  # type: ignore[assignment]
+        best = next(_around(change, 0), ""), next(_around(change, 1), "")
     first, second = (text if len(text) <= _LONG else text[: _LONG - 1] + "…" for text in best)
     return first, second
 

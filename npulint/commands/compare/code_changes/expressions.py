@@ -21,9 +21,10 @@ from npulint.commands.compare.code_changes.trees import (
     same_device,
 )
 from npulint.commands.training_config.followed import passing_at
-from npulint.commands.training_config.steps.calls import RUNNING
+from npulint.commands.training_config.steps.calls import RUNNING, SIZES
 from npulint.commands.training_config.steps.model import Home
 from npulint.commands.training_config.steps.unresolved import cast_of
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.recipe import NEVER, RecipeCall, recipe_call
 from npulint.model.values.cursors import CallSite, scope_named
 
@@ -37,9 +38,12 @@ _COMPARED: Final[Mapping[type, str]] = {
 }
 _TURNED: Final = {">": "<", ">=": "<="}
 _UNARY: Final[Mapping[type, str]] = {ast.USub: "neg", ast.UAdd: "pos", ast.Not: "not", ast.Invert: "~"}
-_MOVING: Final = frozenset("cuda npu cpu to contiguous pin_memory identity prefetch cache with_options tqdm".split())
+_MOVING: Final = frozenset(
+    "cuda npu cpu to contiguous pin_memory identity prefetch cache with_options tqdm DeviceWrapper".split()
+)
 """Last names of calls that give what they are given, at another place in memory or a little earlier."""
 _JOINING: Final = frozenset(("os.path.join", "posixpath.join", "tensorflow.io.gfile.join"))
+_TYPE: Final = lazy_compile(r"(?i)float|half|int|double|bool|type")
 PASSED: Final = "~"
 """What the name of an argument begins with that a known call only passes on."""
 _NOTHING: Final = Tree(("nothing",))
@@ -94,7 +98,7 @@ class Expressions:
         if ":" in canonical:
             inner = canonical.partition(":")[2]
             return None if "(" in inner or "[" in inner else Tree((OUTER, inner), (), node)
-        known = "." in written or canonical != written or hasattr(builtins, written)
+        known = "." in written or canonical != written or hasattr(builtins, written) or self._resolver.imports(written)
         return Tree(("lib", _shared_name(canonical)), (), node) if known else None
 
     def _attribute(self, node: ast.Attribute) -> Tree:
@@ -135,8 +139,10 @@ class Expressions:
 
     def _moves(self, site: CallSite, recipe: RecipeCall | None) -> bool:
         """Whether a call gives what it is given, on another device."""
-        if site.last == "tqdm":
+        if site.last in ("tqdm", "cuda", "npu", "cpu"):
             return True
+        if site.last == "to" and recipe is None:
+            return not any(_TYPE.search(value.written) for value in site.arguments)
         if recipe is None or not recipe.transparent:
             return False
         return (site.last in _MOVING or recipe.adapter) and not cast_of(site, recipe)
@@ -166,8 +172,10 @@ class Expressions:
         are passed."""
         given: list[tuple[str, Tree]] = []
         starred = any(isinstance(value, ast.Starred) for value in node.args)
+        if recipe is not None and recipe.rest in SIZES and len(node.args) > recipe.positional and not starred:
+            given.append((recipe.rest, self._sizes(node.args[recipe.positional :])))
         parameters, shift = self._parameters(site, target)
-        for at, value in enumerate(node.args):
+        for at, value in enumerate(node.args if not given else node.args[: recipe.positional if recipe else 0]):
             name = str(at)
             if recipe is not None and not starred:
                 name = _compared(recipe, recipe.parameter(at))
@@ -185,6 +193,12 @@ class Expressions:
         named = sorted((pair for pair in given if not pair[0].isdigit()), key=lambda pair: pair[0])
         ordered = [*plain, *named]
         return [name for name, _ in ordered], [value for _, value in ordered]
+
+    def _sizes(self, nodes: Sequence[ast.expr]) -> Tree:
+        """Sizes that are passed one by one, as in a list."""
+        values = self._several(nodes)
+        is_list = len(values) == 1 and values[0].kind == "display"
+        return values[0] if is_list else Tree(("display",), values, nodes[0])
 
     def _parameters(self, site: CallSite | None, target: Home | None) -> tuple[tuple[str, ...], int]:
         """The parameters of a project function that is called, and how many of them are not passed."""

@@ -20,62 +20,80 @@ def with_extracted(code: Code, alone: Alone) -> Code:
     calls."""
     for turn in range(_ROUNDS):
         statements: list[Statement] = []
+        heads: dict[int, list[Statement]] = {}
         for at, each in enumerate(code.statements):
+            around = [code.statements[number] for number in each.opened]
             inner = _inner(each, alone, f"{turn}:{at}:")
-            statements += [each] if inner is None else inner
-        if len(statements) == len(code.statements):
-            return Code(statements)
-        code = Code(_renumbered(code, statements))
+            for one, within in [(each, [])] if inner is None else inner:
+                statements.append(one)
+                heads[id(one)] = [*around, *within]
+        if statements == code.statements:
+            return code
+        places = {id(each): at for at, each in enumerate(statements)}
+        code = Code([_within(each, tuple(places[id(head)] for head in heads[id(each)])) for each in statements])
     return code
 
 
-def _renumbered(code: Code, statements: list[Statement]) -> list[Statement]:
-    """The statements with the numbers that the heads around them have now."""
-    places = {id(each): at for at, each in enumerate(statements)}
-    numbers = {old: places[id(each)] for old, each in enumerate(code.statements) if id(each) in places}
-    renumbered: list[Statement] = []
-    for each in statements:
-        opened = tuple(numbers[at] for at in each.opened if at in numbers)
-        renumbered.append(Statement(each.kind, each.tree, each.node, each.lines, opened, each.targets))
-    return renumbered
+def _within(statement: Statement, opened: tuple[int, ...]) -> Statement:
+    """A statement with the numbers that the heads around it have now."""
+    kind, tree, node, lines = statement.kind, statement.tree, statement.node, statement.lines
+    return Statement(kind, tree, node, lines, opened, statement.targets)
 
 
-def _inner(statement: Statement, alone: Alone, prefix: str) -> list[Statement] | None:
+_Inner = list[tuple[Statement, list[Statement]]]
+"""Statements of a called function, each with the heads around it in that function."""
+
+
+def _inner(statement: Statement, alone: Alone, prefix: str) -> _Inner | None:
     """The statements that a call runs, where a statement is nothing else; None for another one."""
     call = statement.tree.parts[-1] if statement.kind == "set" and statement.tree.parts else statement.tree
     if statement.kind not in ("do", "set", "return") or call.kind != CALL:
         return None
     callee = alone(call)
-    if callee is None or len(callee.statements) > _MOST:
+    if callee is None or not 0 < len(callee.statements) <= _MOST:
         return None
-    *body, last = callee.statements or [statement]
-    plain = all(each.kind in ("parameter", "set", "do") for each in body)
-    if not plain or last.kind not in ("return", "do", "set") or (last.kind != "return" and statement.kind != "do"):
+    *body, last = callee.statements
+    ends = any(each.kind in ("return", "raise") for each in body)
+    if ends or (last.kind != "return" and statement.kind != "do"):
         return None
+    values = _passed(call, callee)
+    renamed = {id(each): _renamed(each, values, prefix) for each in body if each.kind != "parameter"}
+    inner = [
+        (renamed[id(each)], [renamed[id(callee.statements[number])] for number in each.opened])
+        for each in body
+        if each.kind != "parameter"
+    ]
+    final = _renamed(last, values, prefix)
+    around = [renamed[id(callee.statements[number])] for number in last.opened]
+    return [*inner, *((each, around) for each in _given(statement, last, final))]
+
+
+def _passed(call: Tree, callee: Code) -> dict[Label, Tree]:
+    """What a call passes for the parameters of a function, or their defaults."""
     given = dict(zip(call.names, call.parts, strict=False))
-    values: dict[Label, Tree] = {}
-    inner: list[Statement] = []
-    for each in body:
-        if each.kind == "parameter" and each.targets:
-            value = given.get(str(each.targets[0][1]))
-            values[each.targets[0]] = value if value is not None else each.tree.parts[0]
-        else:
-            inner.append(_renamed(each, values, prefix, statement.opened))
-    final = _renamed(last, values, prefix, statement.opened)
-    if last.kind == "return":
-        tree = final.tree
-        if statement.kind == "set":
-            tree = statement.tree.with_parts([*statement.tree.parts[:-1], tree])
-        kind, targets = statement.kind, statement.targets
-        final = Statement(kind, tree, last.node, last.lines, statement.opened, targets)
-    return [*inner, final]
+    parameters = (each for each in callee.statements if each.kind == "parameter" and each.targets)
+    return {each.targets[0]: given.get(str(each.targets[0][1]), each.tree.parts[0]) for each in parameters}
 
 
-def _renamed(statement: Statement, values: dict[Label, Tree], prefix: str, opened: tuple[int, ...]) -> Statement:
+def _given(statement: Statement, last: Statement, final: Statement) -> list[Statement]:
+    """The last statement of a called function in place of the statement that calls it."""
+    if last.kind != "return":
+        return [final]
+    node, lines, value = last.node, last.lines, final.tree
+    if statement.kind != "set":
+        return [Statement(statement.kind, value, node, lines)]
+    targets = statement.targets
+    if len(statement.tree.parts) == 2 and value.kind == "display" and len(value.parts) == len(targets) > 1:
+        pairs = zip(value.parts, targets, strict=True)
+        return [Statement("set", Tree(("set",), (part,)), node, lines, (), (target,)) for part, target in pairs]
+    return [Statement("set", statement.tree.with_parts([*statement.tree.parts[:-1], value]), node, lines, (), targets)]
+
+
+def _renamed(statement: Statement, values: dict[Label, Tree], prefix: str) -> Statement:
     """A statement of a called function with what was passed, and with names of its own for its variables."""
     tree = statement.tree
     for label in {part.label for part in tree.walk() if part.label[0] == LOCAL}:
         value = values.get(label, Tree((LOCAL, prefix + str(label[1]), *label[2:])))
         tree = tree.replacing(label, value)
     targets = tuple((LOCAL, prefix + str(label[1]), *label[2:]) for label in statement.targets)
-    return Statement(statement.kind, tree, statement.node, statement.lines, opened, targets)
+    return Statement(statement.kind, tree, statement.node, statement.lines, (), targets)

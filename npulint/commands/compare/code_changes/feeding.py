@@ -148,6 +148,16 @@ class Feeds:
         parts.discard("")
         return next((part for part in _FIRST if part in parts), min(parts, default=""))
 
+    def decides_between(self, home: Home, code: Code, statement: Statement) -> bool:
+        """Whether both branches of a condition do something for the same part."""
+        head = _number(code, statement)
+        inside = [each for each in code.statements if head in each.opened]
+        middle = next((at for at, each in enumerate(inside) if each.kind == "else" and each.opened[-1] == head), -1)
+        if middle < 0:
+            return False
+        ways = [{self._within(home, e.tree) for e in way} - {""} for way in (inside[:middle], inside[middle:])]
+        return bool(ways[0] & ways[1])
+
     def _of_variables(self, home: Home, code: Code, statement: Statement, depth: int) -> str:
         seen: set[Label] = set()
         waiting = [*statement.targets, *_changed(statement)]

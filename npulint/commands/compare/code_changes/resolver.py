@@ -26,6 +26,10 @@ class Resolver:
         number = self.call_numbers.get(self._positions.span(node))
         return None if number is None else call_at(self.module.context, self.module.module, number)
 
+    def imports(self, name: str) -> bool:
+        """Whether a name is that of an imported module."""
+        return any(name in imported for imported in self.module.module.imports.values())
+
     def name(self, written: str, block: int, line: int) -> str:
         """The canonical name of a dotted name."""
         return self.module.context.names.of_name(self.module.module, written, block, line)

@@ -226,7 +226,9 @@ class _Lister:
             value = self._maker.of(node.value)
             pairs = [(target, value) for target in targets]
         for target, value in pairs:
-            yield self._set(target, value, node)
+            is_same = isinstance(target, ast.Name) and value.label[:2] == (LOCAL, target.id)
+            if not is_same:  # else it is only moved to a device
+                yield self._set(target, value, node)
 
     def _set(self, target: ast.expr, value: Tree, node: ast.stmt) -> Statement:
         if isinstance(target, ast.Name) and target.id in self._maker.versions:
@@ -255,9 +257,11 @@ class _Lister:
         if isinstance(node, ast.While):
             yield self._open("while", self._maker.of(node.test), node, _first_line(node.test))
         else:
-            value = self._maker.of(node.iter)
-            names = tuple(name.id for name in ast.walk(node.target) if isinstance(name, ast.Name))
-            yield self._open("for", Tree(("for", len(names)), (value,)), node, _first_line(node.iter), names)
+            target, counted, counter = _counted(node)
+            value = self._maker.of(counted)
+            names = tuple(name.id for name in ast.walk(target) if isinstance(name, ast.Name))
+            tree = Tree(("for", len(names)), (value,))
+            yield self._open("for", tree, node, _first_line(node.iter), (*names, *counter))
         yield from self._block(node.body)
         yield self._close(node)
         yield from self._block(node.orelse)
@@ -315,6 +319,16 @@ class _Lister:
         last = last or getattr(shown or node, "end_lineno", first)
         lines = (last, last) if end else (first, first if kind in ("else",) else last)
         return Statement(kind, tree, node, lines, tuple(self._opened), tuple(labels))
+
+
+def _counted(node: ast.For | ast.AsyncFor) -> tuple[ast.expr, ast.expr, tuple[str, ...]]:
+    """What a loop assigns, what it is over, and the variable that counts its rounds besides, if any."""
+    call, target = node.iter, node.target
+    counts = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "enumerate"
+    if counts and isinstance(call, ast.Call) and call.args and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+        counter, inner = target.elts
+        return inner, call.args[0], (counter.id,) if isinstance(counter, ast.Name) else ()
+    return target, call, ()
 
 
 def _only_shows(node: ast.expr) -> bool:

@@ -30,7 +30,7 @@ class ToldRows:
         self._rows: dict[int, Difference] = dict(enumerate(rows))
         self._lines: dict[tuple[str, int], list[int]] = defaultdict(list)
         for at, row in self._rows.items():
-            if row.change != "none":
+            if row.change != "none" and row.part != "ranks":  # what is done with a number of devices is told itself
                 for path, first, last in _places(row):
                     for line in range(first, min(last, first + _LONG) + 1):
                         self._lines[path, line].append(at)

@@ -52,6 +52,8 @@ class TreeComparer:
         """The smallest differing parts; empty where both mean the same."""
         if self._variables.same(left, right) or (left.kind == right.kind == "lib" and _are_namesakes(left, right)):
             return []
+        if self._is_called_later(left, right, False) or self._is_called_later(right, left, True):
+            return []
         worth = self._evaluated(left, right)
         if worth is True:
             return []
@@ -62,6 +64,14 @@ class TreeComparer:
         if (worth is False or formula is False) and not any(each.certain for each in found):
             return [TreeDifference(left, right, True)]
         return found
+
+    def _is_called_later(self, function: Tree, value: Tree, is_migrated: bool) -> bool:
+        """Whether a function without parameters stands for what it gives, or its name for its call: one of the two
+        programs would not run otherwise."""
+        called = function.parts[0] if function.label == ("lambda", 0) and len(function.parts) == 1 else None
+        if called is not None:
+            return self._variables.same(value, called) if is_migrated else self._variables.same(called, value)
+        return function.kind == "own" and value.kind == CALL and [p.label[:2] for p in value.parts] == [function.label]
 
     def _narrowed(self, left: Tree, right: Tree) -> list[TreeDifference]:
         """The differing parts of two trees that differ."""
@@ -102,7 +112,7 @@ class TreeComparer:
 
     def _of_namesakes(self, left: Tree, right: Tree) -> list[TreeDifference]:
         """The differences of two calls of which only one is known, so that their arguments have other names."""
-        if len(left.parts) != len(right.parts):
+        if len(left.parts) != len(right.parts) or left.names[1:2] != right.names[1:2]:
             return [TreeDifference(left, right, False)]
         have_object = left.names[1:2] == right.names[1:2] == ("self",)
         found = self.differences(left.parts[1], right.parts[1]) if have_object else []

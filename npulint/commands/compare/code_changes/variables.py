@@ -52,8 +52,9 @@ class Variables:
         return renamed and there == right and self._back.setdefault(right, left) == left
 
     def is_paired(self, tree: Tree) -> bool:
-        """Whether the other side surely has something as well: a variable with a counterpart, or a rank."""
-        if tree.kind == RANKS:
+        """Whether the other side surely has something as well: a variable with a counterpart, a name of a library, or a
+        rank."""
+        if tree.kind in (RANKS, "lib"):
             return True
         return tree.is_name and (tree.label in self._there or tree.label in self._back)
 

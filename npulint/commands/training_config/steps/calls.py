@@ -25,7 +25,7 @@ from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes, s
 
 # The arguments of steps under the names by which they are compared.
 
-_SIZES = frozenset(("size", "shape", "dims"))
+SIZES = frozenset(("size", "shape", "dims"))
 RUNNING = frozenset("epoch step iteration iter it batch_idx global_step current_epoch cur_epoch cur_step".split())
 
 
@@ -51,7 +51,7 @@ def of_vocabulary(site: CallSite, recipe_call: RecipeCall) -> Iterator[Argument]
     """The arguments of a known call, without those that do not affect numbers. Sizes that are passed one by one are one
     argument, as in a list: ``zeros(0, 6)``."""
     sizes = [expr for key, expr, _ in _written(site) if isinstance(key, int) and key >= recipe_call.positional]
-    joined = recipe_call.rest in _SIZES and bool(sizes) and not sizes[0].is_display
+    joined = recipe_call.rest in SIZES and bool(sizes) and not sizes[0].is_display
     if joined:
         yield Argument(
             recipe_call.rest,
