@@ -35,6 +35,7 @@ class Aligned(msgspec.Struct, frozen=True, eq=False):
 def aligned(left: Code, right: Code) -> Aligned:
     """The alignment of two functions. Variables that are only assigned once and read in differing statements alone are
     replaced by their values there, so that it makes no difference whether a value has a name."""
+    left, right = _without_aliases(left), _without_aliases(right)
     for _ in range(_ROUNDS):
         pairs = _paired(left, right)
         ours = {id(a) for a, b in pairs if a is not None and b is None}
@@ -50,6 +51,20 @@ def aligned(left: Code, right: Code) -> Aligned:
         if a is not None and b is not None:
             variables.pair(a, b)
     return Aligned(left, right, equal, changed, variables)
+
+
+def _without_aliases(code: Code) -> Code:
+    """The code without assignments that only give the value of a variable another name, where every statement that
+    reads it comes after the assignment for sure."""
+    values: dict[Label, Tree] = {}
+    for each in code.statements:
+        value = each.tree.parts[0] if each.kind == "set" and len(each.tree.parts) == len(each.targets) == 1 else None
+        if value is not None and value.label[0] == LOCAL:
+            label, depth = each.targets[0], len(each.opened)
+            readers = [reader for reader in code.statements if label in reader.uses]
+            if readers and all(reader.opened[:depth] == each.opened for reader in readers):
+                values[label] = value
+    return (_with_values(code, values) or code) if values else code
 
 
 def _paired(left: Code, right: Code) -> list[Pair]:

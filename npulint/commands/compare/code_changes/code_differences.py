@@ -36,7 +36,11 @@ _COMPARED_ALONE: Final = frozenset(
 )
 """Parts whose settings are compared by what they do, with whatever code they are made."""
 _MOST: Final = 400  # statements of a function that are compared
-_ADAPTERS: Final = ("npu_bridge.", "npu_device.", "torch_npu.", "hccl.")
+_ASIDE: Final = (
+    *("npu_bridge.", "npu_device.", "torch_npu.", "hccl."),
+    *("torch.profiler.", "tensorflow.profiler.", "time.", "datetime.", "logging.", "tqdm.", "wandb."),
+)
+"""What names begin with of functions of the adapter, and of those that only measure or show."""
 
 
 class CodeComparer:
@@ -192,7 +196,7 @@ class CodeComparer:
         trees = [tree for tree in (change.left_tree, change.right_tree) if tree is not None]
         if all(tree.kind in (CONST, TEXT) for tree in trees) and any(map(_is_path, trees)):
             return not _name_other_splits(change)
-        return _is_unread(change) or _begins_count(change) or any(self._is_of_adapter(tree) for tree in trees)
+        return _is_unread(change) or _begins_count(change) or any(self._is_aside(tree) for tree in trees)
 
     def _is_step(self, change: Change) -> bool:
         """Whether a change is of calls that are compared as steps."""
@@ -228,8 +232,8 @@ class CodeComparer:
         return step is not None and step.kind == "call"
 
     @staticmethod
-    def _is_of_adapter(tree: Tree) -> bool:
-        return any(str(inner.label[1]).startswith(_ADAPTERS) for inner in tree.walk() if inner.kind == "lib")
+    def _is_aside(tree: Tree) -> bool:
+        return any(str(inner.label[1]).startswith(_ASIDE) for inner in tree.walk() if inner.kind == "lib")
 
     def _row(self, part: str, change: Change, certain: bool, count: int) -> Difference:
         left = self._value(change, 0)

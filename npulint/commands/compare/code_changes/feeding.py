@@ -170,12 +170,21 @@ class Feeds:
                 part = self._around(home, reader.tree.path_to(tree))
                 if part:
                     return part
+                if self._is_kept(reader):
+                    return self._of_class(owner) if (owner := self._owner(home)) is not None else ""
                 if reader.kind == "return":
                     part = self.of_function(home, depth + 1)
                     if part:
                         return part
                 waiting += [*reader.targets, *_changed(reader)]
         return self._kept(home, statement)
+
+    @staticmethod
+    def _is_kept(statement: Statement) -> bool:
+        """Whether a statement only puts something into a collection that an object has: ``self.pairs.append(x)``."""
+        tree = statement.tree
+        is_method = statement.kind == "do" and tree.kind == CALL and tree.names[1:2] == ("self",)
+        return is_method and tree.parts[1].kind == ATTRIBUTE and bool(_changed(statement))
 
     def _kept(self, home: Home, statement: Statement) -> str:
         """The part of a class whose attribute is assigned, or of a variable of a module or a parameter by its name."""
@@ -259,6 +268,8 @@ class Feeds:
         scope = self._units.config.scope(owner)
         if self._is_network(owner):
             return "operation"
+        if any(base.name.endswith("Dataset") for base in scope.bases):
+            return "transform"
         parts = {
             part
             for (path, block), part in self._units.config.parts.items()
@@ -272,7 +283,8 @@ def _role(step: CodeStep, name: str) -> str:
     of a data set."""
     if name.startswith(PASSED):
         return step.part if step.part == "dataset" else ""
-    return next((argument.role for argument in step.arguments if argument.name == name and argument.role), step.part)
+    role = next((argument.role for argument in step.arguments if argument.name == name and argument.role), step.part)
+    return step.part if role == "ranks" else role
 
 
 def _named(tree: Tree, name: str) -> str:

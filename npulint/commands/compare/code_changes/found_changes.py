@@ -60,7 +60,7 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
         for a, b in [*found.equal, *both]:
             inner = [] if found.variables.same(a.tree, b.tree) else list(self._of_both(found, comparer, a, b))
             changes += inner
-            if a.tree.exact == b.tree.exact and a.text == b.text:
+            if a.tree.exact == b.tree.exact and a.source == b.source:
                 alike |= {id(a), id(b)}  # what differs there is what it is given
             elif not inner:
                 same.append((a, b))

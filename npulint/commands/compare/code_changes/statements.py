@@ -61,21 +61,22 @@ class Statement(msgspec.Struct, frozen=True, eq=False, dict=True):
         column = getattr(self.node, "col_offset", 0) + 1
         return Span(self.lines[0], column, self.lines[1], column + 1)
 
+    @cached_property
+    def source(self) -> str:
+        """The statement in one line; of one that contains others, its head."""
+        node = self.node
+        if isinstance(node, ast.If | ast.While):
+            return f"{'if' if isinstance(node, ast.If) else 'while'} {ast.unparse(node.test)}"
+        if isinstance(node, ast.For):
+            return f"for {ast.unparse(node.target)} in {ast.unparse(node.iter)}"
+        if isinstance(node, ast.With):
+            return "with " + ", ".join(map(ast.unparse, node.items))
+        return ast.unparse(node).partition("\n")[0] if isinstance(node, ast.stmt | ast.expr) else ""
+
     @property
     def text(self) -> str:
         """The statement in one line, shortened."""
-        node = self.node
-        if isinstance(node, ast.If | ast.While):
-            text = f"{'if' if isinstance(node, ast.If) else 'while'} {ast.unparse(node.test)}"
-        elif isinstance(node, ast.For):
-            text = f"for {ast.unparse(node.target)} in {ast.unparse(node.iter)}"
-        elif isinstance(node, ast.With):
-            text = "with " + ", ".join(map(ast.unparse, node.items))
-        elif isinstance(node, ast.stmt | ast.expr):
-            text = ast.unparse(node).partition("\n")[0]
-        else:
-            text = ""
-        return text if len(text) <= _LONG else text[: _LONG - 1] + "…"
+        return self.source if len(self.source) <= _LONG else self.source[: _LONG - 1] + "…"
 
     def with_tree(self, tree: Tree) -> Statement:
         """The same statement with another tree."""
