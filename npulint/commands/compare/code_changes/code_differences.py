@@ -352,11 +352,11 @@ def _of_statement(changes: Sequence[Change]) -> Change:
 
 def _texts(change: Change) -> tuple[str, str]:
     """The differing parts of both sides, with as much around both as fits in a line."""
-    best = ("", "")
+    best: tuple[str, str] = ("", "")
     for pair in zip_longest(*(_around(change, at) for at in (0, 1)), fillvalue=""):
         if any(len(text) > _LONG for text in pair) or (best != ("", "") and "" in pair and "" not in best):
             break
-        best = pair
+        best = pair[0], pair[1]
     if best == ("", ""):
         best = next(_around(change, 0), ""), next(_around(change, 1), "")
     first, second = (text if len(text) <= _LONG else text[: _LONG - 1] + "…" for text in best)

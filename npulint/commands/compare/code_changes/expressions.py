@@ -39,7 +39,7 @@ _COMPARED: Final[Mapping[type, str]] = {
 _TURNED: Final = {">": "<", ">=": "<="}
 _UNARY: Final[Mapping[type, str]] = {ast.USub: "neg", ast.UAdd: "pos", ast.Not: "not", ast.Invert: "~"}
 _MOVING: Final = frozenset(
-    "cuda npu cpu to contiguous pin_memory identity prefetch cache with_options tqdm DeviceWrapper".split()
+    "cuda npu cpu to contiguous pin_memory identity prefetch cache with_options tqdm DeviceWrapper item".split()
 )
 """Last names of calls that give what they are given, at another place in memory or a little earlier."""
 _JOINING: Final = frozenset(("os.path.join", "posixpath.join", "tensorflow.io.gfile.join"))
@@ -187,7 +187,8 @@ class Expressions:
             name = keyword.arg or "**"
             name = _compared(recipe, name) if recipe is not None and keyword.arg else name
             counts = target is not None and is_running(name, keyword.value)
-            if name and (name not in NEVER or name in parameters) and not counts:
+            idle = name.startswith(PASSED) and _is_switch(keyword.value)
+            if name and (name not in NEVER or name in parameters) and not counts and not idle:
                 given.append((name, self.of(keyword.value)))
         plain = [pair for pair in given if pair[0].isdigit()]
         named = sorted((pair for pair in given if not pair[0].isdigit()), key=lambda pair: pair[0])
@@ -340,6 +341,11 @@ def _compared(recipe: RecipeCall, parameter: str) -> str:
     if parameter in NEVER:
         return ""
     return recipe.compared(parameter) or f"{PASSED}{parameter}"
+
+
+def _is_switch(value: ast.expr) -> bool:
+    """Whether an argument is a literal that is no text."""
+    return isinstance(value, ast.Constant) and not isinstance(value.value, str)
 
 
 def is_running(name: str, value: ast.expr) -> bool:

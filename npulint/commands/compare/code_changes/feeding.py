@@ -38,7 +38,7 @@ class Feeds:
     def __init__(self, units: Units) -> None:
         self._units = units
         self._functions: dict[Home, str] = {}
-        self._asked: set[tuple[Home, str]] = set()
+        self._asked: set[tuple[Home, str]] = set()  # what is being asked
 
     def part(self, home: Home, code: Code, statement: Statement, tree: Tree) -> str:
         """The part that a tree in a statement feeds; empty if it feeds none. What calculates may do so for anything:
@@ -52,7 +52,9 @@ class Feeds:
         further = self._onwards(home, code, statement, 0)
         if further and further not in _CALCULATING:
             return further
-        return self.of_calculation(home) or near or further if near or further else ""
+        if not further and (not near or statement.kind != "do"):  # nothing gets it
+            return ""
+        return self.of_calculation(home) or near or further
 
     def of_line(self, home: Home, line: int) -> str:
         """The part that a calculation in a line of a function feeds, if it is not that of a network."""
@@ -128,7 +130,7 @@ class Feeds:
         if depth > _DEEP:
             return ""
         if statement.kind == "return":
-            return self.of_function(home, depth + 1)
+            return self._of_result(home, depth + 1)
         if statement.kind in ("break", "continue"):
             parts = [self._of_block(home, code, at, depth) for at in reversed(statement.opened)]
             return "steps" if any(parts) else ""
@@ -173,7 +175,7 @@ class Feeds:
                 if self._is_kept(reader):
                     return self._of_class(owner) if (owner := self._owner(home)) is not None else ""
                 if reader.kind == "return":
-                    part = self.of_function(home, depth + 1)
+                    part = self._of_result(home, depth + 1)
                     if part:
                         return part
                 waiting += [*reader.targets, *_changed(reader)]
@@ -242,6 +244,21 @@ class Feeds:
         return known
 
     def _of_function(self, home: Home, depth: int) -> str:
+        own = self._units.config.parts.get(home, "")
+        part = self._of_calls(home, depth)
+        return own if part is None or part in ("", *_CALCULATING) else part
+
+    def _of_result(self, home: Home, depth: int) -> str:
+        """The part that the result of a function feeds; its own part if it is not known what gets the result."""
+        if (home, "") in self._asked:
+            return ""
+        self._asked.add((home, ""))
+        part = self._of_calls(home, depth)
+        self._asked.discard((home, ""))
+        return self._units.config.parts.get(home, "") if part is None else part
+
+    def _of_calls(self, home: Home, depth: int) -> str | None:
+        """The part of what a function is given to, or of what gets its result; None if it has no callers."""
         for step in self._units.handing(home):
             if step.part:
                 return step.part
@@ -250,14 +267,16 @@ class Feeds:
             return "operation"
         name = self._units.config.scope(home).record.name.rpartition(".")[2]
         made = owner if name in _APPLYING else None
+        found: str | None = None
         for place, statement, path in self._units.callers(home, made) if depth <= _DEEP else ():
             code = self._units.code(place)
             part = self._outside(place, path)
             if code is not None and part in ("", *_CALCULATING):
-                part = self._targeted(statement) or self._onwards(place, code, statement, depth + 1)
+                part = self._targeted(statement) or self._onwards(place, code, statement, depth + 1) or part
             if part and part not in _CALCULATING:
                 return "schedule" if part == "learning_rate" else part  # a rate that is calculated changes
-        return self._units.config.parts.get(home, "")
+            found = found or part
+        return found
 
     def _is_network(self, owner: Home) -> bool:
         """Whether a class is a network or a layer."""
