@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -70,8 +70,19 @@ def _without_aliases(code: Code) -> Code:
 def _paired(left: Code, right: Code) -> list[Pair]:
     """The statements in order: equal ones together, the others alone."""
     ours, theirs = left.statements, right.statements
-    pairs = align([each.shape for each in ours], [each.shape for each in theirs])
+    common = _parameters(left) & _parameters(right)
+    pairs = align([_key(each, common) for each in ours], [_key(each, common) for each in theirs])
     return [(None if a is None else ours[a], None if b is None else theirs[b]) for a, b in pairs]
+
+
+def _parameters(code: Code) -> frozenset[Hashable]:
+    return frozenset(each.targets[0][1] for each in code.statements if each.kind == "parameter" and each.targets)
+
+
+def _key(statement: Statement, common: Container[Hashable]) -> Hashable:
+    """What is equal for statements that are paired: parameters of the same name are, the others in their order."""
+    name = statement.targets[0][1] if statement.kind == "parameter" and statement.targets else None
+    return (statement.shape, name) if name in common else statement.shape
 
 
 def _inlined(code: Code, differing: set[int]) -> Code | None:

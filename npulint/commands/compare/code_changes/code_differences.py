@@ -13,8 +13,9 @@ import msgspec
 
 from npulint.commands.compare.code_changes.evaluation import Evaluation
 from npulint.commands.compare.code_changes.extracted import with_extracted
-from npulint.commands.compare.code_changes.feeding import Feeds
+from npulint.commands.compare.code_changes.feeding import Feeds, is_aside, is_aside_call
 from npulint.commands.compare.code_changes.found_changes import Change, Compared, FunctionPair
+from npulint.commands.compare.code_changes.shared_names import NamesOfCounterparts, OwnNames
 from npulint.commands.compare.code_changes.statements import Code, Statement
 from npulint.commands.compare.code_changes.told_rows import ToldRows
 from npulint.commands.compare.code_changes.trees import CALL, CONST, TEXT, Tree
@@ -36,11 +37,6 @@ _COMPARED_ALONE: Final = frozenset(
 )
 """Parts whose settings are compared by what they do, with whatever code they are made."""
 _MOST: Final = 400  # statements of a function that are compared
-_ASIDE: Final = (
-    *("npu_bridge.", "npu_device.", "torch_npu.", "hccl."),
-    *("torch.profiler.", "tensorflow.profiler.", "time.", "datetime.", "logging.", "tqdm.", "wandb."),
-)
-"""What names begin with of functions of the adapter, and of those that only measure or show."""
 
 
 class CodeComparer:
@@ -52,8 +48,8 @@ class CodeComparer:
         self._removed, self._added = sides
         configs = sides[0].config, sides[1].config
         self._units = (
-            Units(configs[0], sources[0], lambda home: self._removed.counterpart(home) or ("left", home)),
-            Units(configs[1], sources[1], lambda home: home),
+            Units(configs[0], sources[0], NamesOfCounterparts(self._removed)),
+            Units(configs[1], sources[1], OwnNames()),
         )
         self._feeds = Feeds(self._units[0]), Feeds(self._units[1])
         frameworks = [config.program.fact.framework for config in configs]
@@ -196,7 +192,28 @@ class CodeComparer:
         trees = [tree for tree in (change.left_tree, change.right_tree) if tree is not None]
         if all(tree.kind in (CONST, TEXT) for tree in trees) and any(map(_is_path, trees)):
             return not _name_other_splits(change)
-        return _is_unread(change) or _begins_count(change) or any(self._is_aside(tree) for tree in trees)
+        if _is_unread(change) or _begins_count(change) or _defines_option(change) or any(map(is_aside, trees)):
+            return True
+        if any(is_aside_call(around) for at in (0, 1) for around in self._path(change, at)):
+            return True
+        return any(self._is_adapters(change, at) or self._is_made_aside(change, at) for at in (0, 1))
+
+    def _path(self, change: Change, at: int) -> Sequence[Tree]:
+        """The trees around the differing part of a side."""
+        _, statement, tree = self._side(change, at)
+        return statement.tree.path_to(tree) if statement is not None and tree is not None else ()
+
+    def _is_adapters(self, change: Change, at: int) -> bool:
+        """Whether the differing part of a side calls what the NPU adapter has in place of something else."""
+        home, _, tree = self._side(change, at)
+        steps = (self._units[at].step(home, each) for each in tree.walk()) if tree is not None else ()
+        return any(step is not None and step.recipe is not None and step.recipe.adapter for step in steps)
+
+    def _is_made_aside(self, change: Change, at: int) -> bool:
+        """Whether the differing part of a side is a variable of something that only measures, shows, saves or runs."""
+        _, _, tree = self._side(change, at)
+        made = change.codes[at].assigned.get(tree.label) if tree is not None and tree.is_name else None
+        return made is not None and is_aside(change.codes[at].statements[made].tree)
 
     def _is_step(self, change: Change) -> bool:
         """Whether a change is of calls that are compared as steps."""
@@ -230,10 +247,6 @@ class CodeComparer:
     def _is_call_step(self, at: int, home: Home, tree: Tree) -> bool:
         step = self._units[at].step(home, tree)
         return step is not None and step.kind == "call"
-
-    @staticmethod
-    def _is_aside(tree: Tree) -> bool:
-        return any(str(inner.label[1]).startswith(_ASIDE) for inner in tree.walk() if inner.kind == "lib")
 
     def _row(self, part: str, change: Change, certain: bool, count: int) -> Difference:
         left = self._value(change, 0)
@@ -379,6 +392,15 @@ def _is_unread(change: Change) -> bool:
     if statement is None or statement.kind != "set" or len(statement.tree.parts) != 1 or not statement.targets:
         return False
     return not any(label in each.uses for each in code.statements for label in statement.targets)
+
+
+def _defines_option(change: Change) -> bool:
+    """Whether a change is an option that only one side has: what is done with it is compared."""
+    statement = change.left or change.right
+    if (change.left is not None and change.right is not None) or statement is None or statement.tree.kind != CALL:
+        return False
+    texts = (str(part.label[2]) for part in statement.tree.parts[1:] if part.label[:2] == (CONST, "str"))
+    return any(text.startswith("--") for text in texts)
 
 
 def _begins_count(change: Change) -> bool:

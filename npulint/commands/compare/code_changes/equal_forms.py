@@ -29,12 +29,24 @@ def equal_form(tree: Tree, canonical: str) -> Tree:
             return Tree(("op", "**"), (tree.parts[1], number(2)), tree.node)
     if canonical in _NUMBERS and len(tree.parts) == 2 and tree.parts[1].kind == RANKS:
         return tree.parts[1]
+    if canonical in ("list", "tuple") and len(tree.parts) == 2 and _gives_items(tree.parts[1]):
+        return tree.parts[1]
     if canonical in _ENVIRONMENT and len(tree.parts) > 1:
         return of_environment(tree.parts[1]) or tree
-    if last == "step" and "GradScaler" in canonical and len(tree.parts) == 3:
+    scales = "GradScaler" in canonical and len(tree.parts) == 3
+    if last == "step" and (scales or (len(tree.parts) == 2 and tree.names[1] == "self")):
         callee = Tree(("lib", "?.step"), (), tree.parts[0].node)
-        return Tree((CALL,), (callee, tree.parts[2]), tree.node, tree.call, ("", "self"))
+        return Tree((CALL,), (callee, tree.parts[-1]), tree.node, tree.call, ("", "self"))
     return _flat(tree, last)
+
+
+def _gives_items(tree: Tree) -> bool:
+    """Whether a tree is a call of a function that gives its items one by one."""
+    return (
+        tree.kind == CALL
+        and tree.parts[0].kind == "lib"
+        and tree.parts[0].label[1] in ("zip", "map", "range", "filter")
+    )
 
 
 def of_environment(name: Tree) -> Tree | None:

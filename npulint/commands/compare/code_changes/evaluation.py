@@ -84,6 +84,14 @@ class Evaluation:
         usual = self._tracer.trace(default)
         return canonical(given.value) == canonical(usual.value) if given.known and usual.known else None
 
+    def knows(self, call: Tree, name: str, module: Module) -> bool:
+        """Whether the function that a call runs may have a parameter of this name. What is done with one that only the
+        other program's function has is compared there."""
+        names = self._tracer.context.names
+        scope = scope_named(self._tracer.context, names.of_call(module, call.call)) if call.call >= 0 else None
+        function = scope.called_block if scope is not None else None
+        return function is None or name.isdigit() or name in function.parameters
+
     def field(self, home: Home, name: str) -> Traced | None:
         """The value that a field of a data class has in the instances that this start makes; None where that is not
         told."""

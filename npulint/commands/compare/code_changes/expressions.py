@@ -44,6 +44,7 @@ _MOVING: Final = frozenset(
 """Last names of calls that give what they are given, at another place in memory or a little earlier."""
 _JOINING: Final = frozenset(("os.path.join", "posixpath.join", "tensorflow.io.gfile.join"))
 _TYPE: Final = lazy_compile(r"(?i)float|half|int|double|bool|type")
+_DEVICE: Final = lazy_compile(r"(?:cuda|npu|gpu|cpu|/cpu|/gpu|/npu)(?::\d+)?")
 PASSED: Final = "~"
 """What the name of an argument begins with that a known call only passes on."""
 _NOTHING: Final = Tree(("nothing",))
@@ -92,7 +93,7 @@ class Expressions:
         canonical = self._resolver.name(written, self._block, node.lineno)
         target = self._resolver.target(canonical) if not canonical.endswith("()") else None
         if target is not None:
-            return Tree(("own", self._resolver.own(target)), (), node)
+            return Tree(("own", self._resolver.shared.own(target)), (), node)
         if canonical.startswith("?") or not canonical:
             return None
         if ":" in canonical:
@@ -118,7 +119,10 @@ class Expressions:
         recipe = recipe_call(canonical, self._resolver.framework)
         receiver = self._receiver(node)
         if site is not None and self._moves(site, recipe):
-            return receiver if receiver is not None else self.of(node.args[0]) if node.args else _NOTHING
+            if receiver is not None:
+                return receiver
+            named = [key.value for key in node.keywords if recipe is not None and key.arg == recipe.through]
+            return self.of((*node.args, *named)[0]) if node.args or named else _NOTHING
         if recipe is not None and recipe.part == "ranks" and recipe.neutral:
             return Tree((RANKS, recipe.neutral), (), node, -1 if site is None else site.index)
         text = self._text_call(node, canonical, receiver)
@@ -157,7 +161,7 @@ class Expressions:
     def _callee(self, node: ast.Call, canonical: str, recipe: RecipeCall | None, target: Home | None) -> Tree:
         if target is not None:
             applied = "()" if canonical.endswith("()") else ""
-            return Tree(("own", self._resolver.own(target), applied), (), node.func)
+            return Tree(("own", self._resolver.shared.own(target), applied), (), node.func)
         if recipe is not None:
             return Tree(("lib", recipe.same_as), (), node.func)
         if isinstance(node.func, ast.Attribute):
@@ -190,6 +194,8 @@ class Expressions:
             idle = name.startswith(PASSED) and _is_switch(keyword.value)
             if name and (name not in NEVER or name in parameters) and not counts and not idle:
                 given.append((name, self.of(keyword.value)))
+        if target is not None:
+            given = [(self._resolver.shared.parameter(target, name), value) for name, value in given]
         plain = [pair for pair in given if pair[0].isdigit()]
         named = sorted((pair for pair in given if not pair[0].isdigit()), key=lambda pair: pair[0])
         ordered = [*plain, *named]
@@ -344,8 +350,10 @@ def _compared(recipe: RecipeCall, parameter: str) -> str:
 
 
 def _is_switch(value: ast.expr) -> bool:
-    """Whether an argument is a literal that is no text."""
-    return isinstance(value, ast.Constant) and not isinstance(value.value, str)
+    """Whether an argument is a literal that is no text, or names a device."""
+    if not isinstance(value, ast.Constant):
+        return False
+    return not isinstance(value.value, str) or bool(_DEVICE.fullmatch(value.value))
 
 
 def is_running(name: str, value: ast.expr) -> bool:

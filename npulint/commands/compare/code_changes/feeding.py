@@ -20,6 +20,21 @@ _DEEP: Final = 8  # functions and assignments that are followed
 _CHANGING: Final = frozenset("append extend update sort reverse insert pop remove clear setdefault add".split())
 """Methods that change the object they are called on."""
 _MODULES: Final = ("nn.Module", ".Layer", ".Model", "nn.Sequential")
+_ASIDE: Final = (
+    *("npu_bridge.", "npu_device.", "torch_npu.", "hccl."),
+    *(
+        "torch.profiler.",
+        "torch.autograd.profiler.",
+        "tensorflow.profiler.",
+        "time.",
+        "datetime.",
+        "logging.",
+        "tqdm.",
+        "wandb.",
+    ),
+    *("tensorflow.summary.", "tensorflow.Session", "tensorflow.ConfigProto", "tensorflow.train.Saver", "torch.save"),
+)
+"""What names begin with of functions of the adapter, and of those that only measure, show, save or run."""
 _CALCULATING: Final = frozenset(("operation", "arithmetic", "setting"))
 """Parts of what calculates, or is set, for anything."""
 _MADE_BY_FUNCTIONS: Final = frozenset(
@@ -169,6 +184,8 @@ class Feeds:
                 continue
             seen.add(label)
             for reader, tree in _readers(code, label):
+                if any(map(is_aside_call, reader.tree.path_to(tree))):
+                    continue
                 part = self._around(home, reader.tree.path_to(tree))
                 if part:
                     return part
@@ -297,6 +314,17 @@ class Feeds:
         return next((part for part in LEADING if part in parts), "")
 
 
+def is_aside_call(tree: Tree) -> bool:
+    """Whether a tree is a call that only measures, shows, saves or runs something."""
+    callee = tree.parts[0] if tree.label == (CALL,) else None
+    return callee is not None and callee.kind == "lib" and str(callee.label[1]).startswith(_ASIDE)
+
+
+def is_aside(tree: Tree) -> bool:
+    """Whether there is such a call, or a name of such a library, in a tree."""
+    return any(str(inner.label[1]).startswith(_ASIDE) for inner in tree.walk() if inner.kind == "lib")
+
+
 def _role(step: CodeStep, name: str) -> str:
     """The part of an argument of a step, or of the step. What a call only passes on is no part of it, except the files
     of a data set."""
@@ -328,7 +356,7 @@ def _named(tree: Tree, name: str) -> str:
 
 def _setting(name: str) -> str:
     """The part of a setting of this name, if the name tells one."""
-    part = argument_part(name)
+    part = argument_part(name) if name not in RUNNING else ""
     return "" if part == "setting" else part
 
 

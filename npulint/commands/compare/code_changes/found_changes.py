@@ -90,8 +90,8 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
             found.variables,
             evaluated,
             (
-                lambda call, name: first.is_default(call, name, module),
-                lambda call, name: second.is_default(call, name, other),
+                lambda call, there, name: not second.knows(there, name, other) or first.is_default(call, name, module),
+                lambda call, there, name: not first.knows(there, name, module) or second.is_default(call, name, other),
             ),
             have_same_field,
         )
@@ -122,7 +122,7 @@ class FunctionPair(msgspec.Struct, frozen=True, eq=False):
                 if id(each) in mine and _number(code, head) in each.opened
             }
             for each in alone:
-                if each is not None and each.kind != "end" and id(each) not in inside and not _is_of_ranks(each):
+                if each is not None and each.kind != "end" and id(each) not in inside and not _is_empty(each):
                     certain = _changes_for_sure(each, code)
                     yield self._alone(each, at, certain, (found.left, found.right))
 
@@ -153,9 +153,11 @@ def _changes_for_sure(statement: Statement, code: Code) -> bool:
     return False
 
 
-def _is_of_ranks(statement: Statement) -> bool:
-    """Whether a statement only gives the number of processes, or of this one, a name."""
-    return statement.kind == "set" and statement.tree.parts[-1].kind == RANKS
+def _is_empty(statement: Statement) -> bool:
+    """Whether a statement only gives the number of processes, or of this one, a name, or is a parameter without a
+    default, whose uses tell what it does."""
+    last = statement.tree.parts[-1].kind if statement.tree.parts else ""
+    return (statement.kind == "set" and last == RANKS) or (statement.kind == "parameter" and last == "nothing")
 
 
 def _without_moved(found: Aligned) -> list[Pair]:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
+from typing import Protocol
 
 from npulint.commands.training_config.steps.model import Home
 from npulint.model.values.cursors import CallSite, Scope, call_at, scope_named
 from npulint.read.python.alignment import SourcePositions
 
 
-class Resolver:
-    """What names and calls of one module mean. `own` gives a key that is equal for a function and its counterpart;
-    `call_numbers` maps positions of calls to their numbers in the module."""
+class SharedNames(Protocol):
+    """Names of functions of a program and of their parameters that the other program shares."""
 
-    def __init__(
-        self, module: Scope, framework: str, own: Callable[[Home], Hashable], positions: SourcePositions
-    ) -> None:
-        self.module, self.framework, self.own, self._positions = module, framework, own, positions
+    def own(self, home: Home) -> Hashable:
+        """A key that is equal for a function and its counterpart."""
+
+    def parameter(self, home: Home, name: str) -> str:
+        """The name of a parameter in the counterpart of a function."""
+
+
+class Resolver:
+    """What names and calls of one module mean. `call_numbers` are the numbers of its calls by their positions."""
+
+    def __init__(self, module: Scope, framework: str, shared: SharedNames, positions: SourcePositions) -> None:
+        self.module, self.framework, self.shared, self._positions = module, framework, shared, positions
         calls = enumerate(module.module.code.calls)
         self.call_numbers = {(c.line, c.column, c.end_line, c.end_column): at for at, c in calls}
 

@@ -337,7 +337,7 @@ def _only_shows(node: ast.expr) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return name in _SHOWING
+    return name in _SHOWING or ".summary." in ast.unparse(node.func)
 
 
 def _first_line(node: ast.expr) -> int:

@@ -31,8 +31,9 @@ Evaluated = Callable[[Tree, Tree], bool | None]
 """Whether two trees are worth the same where they stand; None if that is not known of both."""
 HaveSameField = Callable[[Tree, Tree, str], bool | None]
 """Whether the instances that two calls make have the same value in a field; None if that is not known."""
-IsDefault = Callable[[Tree, str], bool | None]
-"""Whether an argument of a call is what the callee takes if it is not given; None if that is not known."""
+IsDefault = Callable[[Tree, Tree, str], bool | None]
+"""Whether an argument of a call is what the callee takes if it is not given, or one that the callee of the other call
+does not know; None if that is not known."""
 
 
 class TreeComparer:
@@ -148,11 +149,11 @@ class TreeComparer:
             yield from (msgspec.structs.replace(each, certain=False) for each in inner)  # by position and by name
             return
         for name in gone:
-            usual = self._is_default[0](left, name) if call is not None else False
+            usual = self._is_default[0](left, right, name) if call is not None else False
             if usual is not True:
                 yield TreeDifference(first[name], None, usual is False)
         for name in new:
-            usual = self._is_default[1](right, name) if call is not None else False
+            usual = self._is_default[1](right, left, name) if call is not None else False
             if usual is not True:
                 yield TreeDifference(None, second[name], usual is False)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 
-from npulint.commands.compare.code_changes.resolver import Resolver
+from npulint.commands.compare.code_changes.resolver import Resolver, SharedNames
 from npulint.commands.compare.code_changes.statements import Body, Code, Statement, code_of
 from npulint.commands.compare.code_changes.trees import CALL, Tree
 from npulint.commands.training_config.execution import ProgramSources
@@ -20,10 +20,10 @@ _Caller = tuple[Home, Statement, list[Tree]]
 
 
 class Units:
-    """The code of one program. `own` gives a key that is equal for a function and its counterpart."""
+    """The code of one program."""
 
-    def __init__(self, config: TrainingConfig, sources: ProgramSources, own: Callable[[Home], Hashable]) -> None:
-        self.config, self._sources, self._own = config, sources, own
+    def __init__(self, config: TrainingConfig, sources: ProgramSources, shared: SharedNames) -> None:
+        self.config, self._sources, self._shared = config, sources, shared
         self._codes: dict[Home, Code | None] = {}
         self._bodies: dict[str, dict[tuple[bool, int], Body]] = {}
         self._texts: dict[str, list[str]] = {}
@@ -55,7 +55,7 @@ class Units:
                 bodies[True, 0] = tree
                 scope = self.config.scope((path, MODULE))
                 framework = self.config.program.fact.framework
-                self._resolvers[path] = Resolver(scope, framework, self._own, SourcePositions(text))
+                self._resolvers[path] = Resolver(scope, framework, self._shared, SourcePositions(text))
         record = self.config.context.project.modules[path].blocks[block]
         return bodies.get((True, 0) if block == MODULE else (record.kind == "class", record.line))
 
