@@ -5,12 +5,23 @@ from __future__ import annotations
 import ast
 import posixpath
 from collections import defaultdict
-from collections.abc import Container, Hashable, Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
+from npulint.commands.compare.code_changes.change_kinds import (
+    begins_count,
+    chain,
+    defines_option,
+    is_path,
+    is_unread,
+    merged,
+    moves,
+    name_other_splits,
+    own_callee,
+    texts,
+)
 from npulint.commands.compare.code_changes.evaluation import Evaluation
 from npulint.commands.compare.code_changes.extracted import with_extracted
 from npulint.commands.compare.code_changes.feeding import Feeds, is_aside, is_aside_call
@@ -23,13 +34,11 @@ from npulint.commands.compare.code_changes.units import Units
 from npulint.commands.compare.side import Side
 from npulint.commands.training_config.execution import ProgramSources
 from npulint.commands.training_config.steps.model import MODULE, Home, evaluates
-from npulint.commands.training_config.steps.unresolved import SPLIT
 from npulint.commands.training_config.tracer import Tracer
 from npulint.facts.comparison.difference import Difference, SideValue, of_both, of_one
 from npulint.facts.model import Span
 
 _MANY: Final = 6  # changes of one function and part; so many are a rewritten function
-_LONG: Final = 60  # characters of code that are shown
 _OTHER_ITEMS: Final = frozenset(("schedule", "learning_rate", "transform", "dataset"))
 """Parts under which a calculation is told that feeds them."""
 _COMPARED_ALONE: Final = frozenset(
@@ -73,15 +82,15 @@ class CodeComparer:
         pairs = ((home, other, self._compared(home, other)) for home, other in self._pairs())
         found = [(home, other, compared) for home, other, compared in pairs if compared is not None]
         changes = [change for _, _, compared in found for change in compared.changes]
-        gone = {_own_callee(change.left) for change in changes if change.right is None}
-        moved = gone & {_own_callee(change.right) for change in changes if change.left is None} - {None}
+        gone = {own_callee(change.left) for change in changes if change.right is None}
+        moved = gone & {own_callee(change.right) for change in changes if change.left is None} - {None}
         if not moved:
             return found
         return [
             (
                 home,
                 other,
-                msgspec.structs.replace(compared, changes=[c for c in compared.changes if not _moves(c, moved)]),
+                msgspec.structs.replace(compared, changes=[c for c in compared.changes if not moves(c, moved)]),
             )
             for home, other, compared in found
         ]
@@ -163,15 +172,15 @@ class CodeComparer:
             if part and part not in _COMPARED_ALONE:
                 by_part[part].append(change)
         for part, group in by_part.items():
-            merged = _merged(group)
-            if len(merged) >= _MANY:
-                yield self._row(part, merged[0], False, len(merged))
+            rows = merged(group)
+            if len(rows) >= _MANY:
+                yield self._row(part, rows[0], False, len(rows))
             else:
-                yield from (self._row(part, change, change.certain, 1) for change in merged)
+                yield from (self._row(part, change, change.certain, 1) for change in rows)
 
     def _part(self, change: Change) -> str:
         """The part of the training config that a change feeds."""
-        if _name_other_splits(change):
+        if name_other_splits(change):
             return "split"
         for at in (1, 0):
             home, statement, tree = self._side(change, at)
@@ -190,9 +199,9 @@ class CodeComparer:
     def _is_neutral(self, change: Change) -> bool:
         """Whether a change only says where data are, or belongs to the adapter."""
         trees = [tree for tree in (change.left_tree, change.right_tree) if tree is not None]
-        if all(tree.kind in (CONST, TEXT) for tree in trees) and any(map(_is_path, trees)):
-            return not _name_other_splits(change)
-        if _is_unread(change) or _begins_count(change) or _defines_option(change) or any(map(is_aside, trees)):
+        if all(tree.kind in (CONST, TEXT) for tree in trees) and any(map(is_path, trees)):
+            return not name_other_splits(change)
+        if is_unread(change) or begins_count(change) or defines_option(change) or any(map(is_aside, trees)):
             return True
         if any(is_aside_call(around) for at in (0, 1) for around in self._path(change, at)):
             return True
@@ -242,7 +251,7 @@ class CodeComparer:
         if tree.kind in ("set", "return", "with") and tree.parts:
             tree = tree.parts[-1]
         inner = tree.parts if tree.kind == "display" and tree.parts else (tree,)
-        return all(any(self._is_call_step(at, home, call) for call in _chain(each)) for each in inner)
+        return all(any(self._is_call_step(at, home, call) for call in chain(each)) for each in inner)
 
     def _is_call_step(self, at: int, home: Home, tree: Tree) -> bool:
         step = self._units[at].step(home, tree)
@@ -283,7 +292,7 @@ class CodeComparer:
         node = tree.node if isinstance(tree.node, ast.expr) else None
         if node is None or tree is statement.tree:
             return SideValue(statement.text, home[0], statement.span)
-        text = _texts(change)[at]
+        text = texts(change)[at]
         end = node.end_lineno or node.lineno
         span = Span(node.lineno, node.col_offset + 1, end, (node.end_col_offset or node.col_offset) + 1)
         return SideValue(text, home[0], span)
@@ -325,120 +334,3 @@ class CodeComparer:
         if home[1] != MODULE:
             return scope.record.name or "lambda"
         return str(targets[0][1]) if targets else posixpath.basename(home[0])
-
-
-def _chain(tree: Tree) -> Iterator[Tree]:
-    """A call and the calls whose results its method, and theirs, are called on."""
-    while tree.kind == CALL:
-        yield tree
-        if tree.names[1:2] != ("self",):
-            return
-        tree = tree.parts[1]
-
-
-def _own_callee(statement: Statement | None) -> Hashable:
-    """The project function of which a statement is nothing but a call; None for another one."""
-    tree = statement.tree if statement is not None and statement.kind == "do" else None
-    return tree.parts[0].label if tree is not None and tree.label == (CALL,) and tree.parts[0].kind == "own" else None
-
-
-def _moves(change: Change, moved: Container[Hashable]) -> bool:
-    alone = change.left is None or change.right is None
-    return alone and _own_callee(change.left or change.right) in moved
-
-
-def _merged(changes: Sequence[Change]) -> list[Change]:
-    """The changes, with several of one statement as one of the whole statement."""
-    groups: dict[tuple[int, int], list[Change]] = defaultdict(list)
-    for change in changes:
-        groups[id(change.left), id(change.right)].append(change)
-    return [group[0] if len(group) == 1 else _of_statement(group) for group in groups.values()]
-
-
-def _of_statement(changes: Sequence[Change]) -> Change:
-    first = changes[0]
-    left = None if first.left is None else first.left.tree
-    right = None if first.right is None else first.right.tree
-    certain = any(change.certain for change in changes)
-    return msgspec.structs.replace(first, left_tree=left, right_tree=right, certain=certain)
-
-
-def _texts(change: Change) -> tuple[str, str]:
-    """The differing parts of both sides, with as much around both as fits in a line."""
-    best: tuple[str, str] = ("", "")
-    for pair in zip_longest(*(_around(change, at) for at in (0, 1)), fillvalue=""):
-        if any(len(text) > _LONG for text in pair) or (best != ("", "") and "" in pair and "" not in best):
-            break
-        best = pair[0], pair[1]
-    if best == ("", ""):
-        best = next(_around(change, 0), ""), next(_around(change, 1), "")
-    first, second = (text if len(text) <= _LONG else text[: _LONG - 1] + "…" for text in best)
-    return first, second
-
-
-def _around(change: Change, at: int) -> Iterator[str]:
-    """The text of the differing part of a side, then of what is around it."""
-    statement, tree = ((change.left, change.left_tree), (change.right, change.right_tree))[at]
-    for around in reversed(statement.tree.path_to(tree)) if statement is not None and tree is not None else ():
-        if isinstance(around.node, ast.expr):
-            yield ast.unparse(around.node)
-
-
-def _is_unread(change: Change) -> bool:
-    """Whether a change is a variable of a function that only one side has, and that is at most shown there."""
-    if change.other[1] == MODULE or (change.left is not None and change.right is not None):
-        return False
-    statement, code = (change.left, change.codes[0]) if change.left is not None else (change.right, change.codes[1])
-    if statement is None or statement.kind != "set" or len(statement.tree.parts) != 1 or not statement.targets:
-        return False
-    return not any(label in each.uses for each in code.statements for label in statement.targets)
-
-
-def _defines_option(change: Change) -> bool:
-    """Whether a change is an option that only one side has: what is done with it is compared."""
-    statement = change.left or change.right
-    if (change.left is not None and change.right is not None) or statement is None or statement.tree.kind != CALL:
-        return False
-    texts = (str(part.label[2]) for part in statement.tree.parts[1:] if part.label[:2] == (CONST, "str"))
-    return any(text.startswith("--") for text in texts)
-
-
-def _begins_count(change: Change) -> bool:
-    """Whether a change is the number at which something begins to be counted."""
-    statements = change.left, change.right
-    for statement, code in zip(statements, change.codes, strict=True):
-        if statement is None or statement.kind != "set" or len(statement.targets) != 1:
-            return False
-        if not statement.tree.parts[0].is_number or abs(float(str(statement.tree.parts[0].label[2]))) > 1:
-            return False
-        name = statement.targets[0][1]
-        counts = any(
-            isinstance(e.node, ast.AugAssign) and e.targets and e.targets[0][1] == name for e in code.statements
-        )
-        if not counts:
-            return False
-    return True
-
-
-def _is_path(tree: Tree) -> bool:
-    """Whether a text names a place: it has the separators of paths or the dot of a suffix."""
-    words = [str(word) for word in tree.label[1:]] if tree.kind == TEXT else [str(tree.label[-1])]
-    return tree.label[:2] != (CONST, "number") and any("/" in word or "." in word for word in words)
-
-
-def _name_other_splits(change: Change) -> bool:
-    """Whether two texts name different splits of a data set."""
-    trees = change.left_tree, change.right_tree
-    words = [
-        {word for text in _words(tree) for word in SPLIT.findall(text)} if tree is not None else set() for tree in trees
-    ]
-    return (
-        bool(words[0])
-        and bool(words[1])
-        and words[0] != words[1]
-        and all(tree is not None and tree.kind in (CONST, TEXT) for tree in trees)
-    )
-
-
-def _words(tree: Tree) -> list[str]:
-    return [str(word) for word in tree.label[1:]]

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from npulint.commands.compare.code_changes.arguments import PASSED, compared, dotted, is_running, is_switch, shared_name
 from npulint.commands.compare.code_changes.equal_forms import equal_form, of_environment, text_of
 from npulint.commands.compare.code_changes.resolver import Resolver
 from npulint.commands.compare.code_changes.trees import (
@@ -18,10 +19,9 @@ from npulint.commands.compare.code_changes.trees import (
     Tree,
     constant,
     number,
-    same_device,
 )
 from npulint.commands.training_config.followed import passing_at
-from npulint.commands.training_config.steps.calls import RUNNING, SIZES
+from npulint.commands.training_config.steps.calls import SIZES
 from npulint.commands.training_config.steps.model import Home
 from npulint.commands.training_config.steps.unresolved import cast_of
 from npulint.core.lazy_regex import lazy_compile
@@ -44,9 +44,6 @@ _MOVING: Final = frozenset(
 """Last names of calls that give what they are given, at another place in memory or a little earlier."""
 _JOINING: Final = frozenset(("os.path.join", "posixpath.join", "tensorflow.io.gfile.join"))
 _TYPE: Final = lazy_compile(r"(?i)float|half|int|double|bool|type")
-_DEVICE: Final = lazy_compile(r"(?:cuda|npu|gpu|cpu|/cpu|/gpu|/npu)(?::\d+)?")
-PASSED: Final = "~"
-"""What the name of an argument begins with that a known call only passes on."""
 _NOTHING: Final = Tree(("nothing",))
 
 
@@ -100,10 +97,10 @@ class Expressions:
             inner = canonical.partition(":")[2]
             return None if "(" in inner or "[" in inner else Tree((OUTER, inner), (), node)
         known = "." in written or canonical != written or hasattr(builtins, written) or self._resolver.imports(written)
-        return Tree(("lib", _shared_name(canonical)), (), node) if known else None
+        return Tree(("lib", shared_name(canonical)), (), node) if known else None
 
     def _attribute(self, node: ast.Attribute) -> Tree:
-        root, written = _dotted(node)
+        root, written = dotted(node)
         if root and root not in self._bound and root not in self.versions and root not in self._outer:
             resolved = self._resolved(written, node)
             if resolved is not None:
@@ -166,7 +163,7 @@ class Expressions:
             return Tree(("lib", recipe.same_as), (), node.func)
         if isinstance(node.func, ast.Attribute):
             known = not canonical.startswith("?") and ":" not in canonical and ")." not in canonical
-            return Tree(("lib", _shared_name(canonical) if known else f"?.{node.func.attr}"), (), node.func)
+            return Tree(("lib", shared_name(canonical) if known else f"?.{node.func.attr}"), (), node.func)
         return self.of(node.func)
 
     def _arguments(
@@ -182,16 +179,16 @@ class Expressions:
         for at, value in enumerate(node.args if not given else node.args[: recipe.positional if recipe else 0]):
             name = str(at)
             if recipe is not None and not starred:
-                name = _compared(recipe, recipe.parameter(at))
+                name = compared(recipe, recipe.parameter(at))
             elif parameters and not starred and at + shift < len(parameters):
                 name = parameters[at + shift]
             if name and not (target is not None and is_running(name, value)):
                 given.append((name, self.of(value)))
         for keyword in node.keywords:
             name = keyword.arg or "**"
-            name = _compared(recipe, name) if recipe is not None and keyword.arg else name
+            name = compared(recipe, name) if recipe is not None and keyword.arg else name
             counts = target is not None and is_running(name, keyword.value)
-            idle = name.startswith(PASSED) and _is_switch(keyword.value)
+            idle = name.startswith(PASSED) and is_switch(keyword.value)
             if name and (name not in NEVER or name in parameters) and not counts and not idle:
                 given.append((name, self.of(keyword.value)))
         if target is not None:
@@ -341,47 +338,12 @@ class Expressions:
         return Tree((type(node).__name__,), tuple(parts), node)
 
 
-def _compared(recipe: RecipeCall, parameter: str) -> str:
-    """The name of an argument of a known call; empty for one that never affects numbers. One that only does not affect
-    them by what the call does with it (``params`` of an Estimator) is marked."""
-    if parameter in NEVER:
-        return ""
-    return recipe.compared(parameter) or f"{PASSED}{parameter}"
-
-
-def _is_switch(value: ast.expr) -> bool:
-    """Whether an argument is a literal that is no text, or names a device."""
-    if not isinstance(value, ast.Constant):
-        return False
-    return not isinstance(value.value, str) or bool(_DEVICE.fullmatch(value.value))
-
-
-def is_running(name: str, value: ast.expr) -> bool:
-    """Whether an argument of a project function says how far the training is: ``epoch=epoch``, not ``epoch=3``."""
-    return name in RUNNING and not (isinstance(value, ast.Constant) and type(value.value) is int)
-
-
 def _only_called(body: Tree, first: int, count: int) -> Tree | None:
     """The function that a lambda calls with its own parameters and nothing else; None for another lambda."""
     own = [("bound", first + at) for at in range(count)]
     if body.kind == CALL and [part.label for part in body.parts[1:]] == own and body.parts[0].kind == "own":
         return Tree(body.parts[0].label[:2]) if body.parts[0].label[-1] != "()" else None
     return None
-
-
-def _dotted(node: ast.expr) -> tuple[str, str]:
-    """The first part of a dotted name, and all of it; empty for another expression."""
-    words: list[str] = []
-    while isinstance(node, ast.Attribute):
-        words.append(node.attr)
-        node = node.value
-    return (node.id, ".".join([node.id, *reversed(words)])) if isinstance(node, ast.Name) else ("", "")
-
-
-def _shared_name(canonical: str) -> str:
-    """The name of a function of a library, whatever device it works on."""
-    recipe = recipe_call(canonical)
-    return recipe.same_as if recipe is not None and recipe.same_as else same_device(canonical)
 
 
 _Maker = Callable[[Expressions, Any], Tree]

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from npulint.commands.compare.code_changes.expressions import PASSED
+from npulint.commands.compare.code_changes.arguments import PASSED
 from npulint.commands.compare.code_changes.statements import Code, Statement
 from npulint.commands.compare.code_changes.trees import ATTRIBUTE, CALL, CONST, Label, Tree
 from npulint.commands.compare.code_changes.units import Units
