@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Hashable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -35,15 +35,17 @@ class Aligned(msgspec.Struct, frozen=True, eq=False):
 def aligned(left: Code, right: Code) -> Aligned:
     """The alignment of two functions. Variables that are only assigned once and read in differing statements alone are
     replaced by their values there, so that it makes no difference whether a value has a name."""
-    left, right = _without_aliases(left), _without_aliases(right)
     for _ in range(_ROUNDS):
         pairs = _paired(left, right)
-        ours = {id(a) for a, b in pairs if a is not None and b is None}
-        theirs = {id(b) for a, b in pairs if b is not None and a is None}
-        shorter, other = _inlined(left, ours), _inlined(right, theirs)
+        ours = {id(a): a for a, b in pairs if a is not None and b is None}
+        theirs = {id(b): b for a, b in pairs if b is not None and a is None}
+        shorter = _without_aliases(left, ours, _assigned(theirs)) or _inlined(left, ours)
+        other = _without_aliases(right, theirs, _assigned(ours)) or _inlined(right, theirs)
         if shorter is None and other is None:
             break
         left, right = shorter or left, other or right
+    else:
+        pairs = _paired(left, right)
     variables = Variables(left, right)
     equal = [(a, b) for a, b in pairs if a is not None and b is not None]
     changed = list(_replaced(pairs))
@@ -53,18 +55,25 @@ def aligned(left: Code, right: Code) -> Aligned:
     return Aligned(left, right, equal, changed, variables)
 
 
-def _without_aliases(code: Code) -> Code:
-    """The code without assignments that only give the value of a variable another name, where every statement that
-    reads it comes after the assignment for sure."""
+def _assigned(statements: Mapping[int, Statement]) -> frozenset[Hashable]:
+    """The names of the variables that some statements assign."""
+    return frozenset(label[1] for each in statements.values() for label in each.targets)
+
+
+def _without_aliases(code: Code, differing: Container[int], assigned: Container[Hashable]) -> Code | None:
+    """The code without differing assignments that only give the value of a variable another name, which is not
+    `assigned` on the other side, where every statement that reads it comes after the assignment for sure; None if there
+    are none."""
     values: dict[Label, Tree] = {}
     for each in code.statements:
         value = each.tree.parts[0] if each.kind == "set" and len(each.tree.parts) == len(each.targets) == 1 else None
-        if value is not None and value.label[0] == LOCAL:
+        if id(each) in differing and value is not None and value.label[0] == LOCAL:
             label, depth = each.targets[0], len(each.opened)
             readers = [reader for reader in code.statements if label in reader.uses]
-            if readers and all(reader.opened[:depth] == each.opened for reader in readers):
+            after = readers and all(reader.opened[:depth] == each.opened for reader in readers)
+            if after and label[1] not in assigned:
                 values[label] = value
-    return (_with_values(code, values) or code) if values else code
+    return _with_values(code, values) if values else None
 
 
 def _paired(left: Code, right: Code) -> list[Pair]:
@@ -85,7 +94,7 @@ def _key(statement: Statement, common: Container[Hashable]) -> Hashable:
     return (statement.shape, name) if name in common else statement.shape
 
 
-def _inlined(code: Code, differing: set[int]) -> Code | None:
+def _inlined(code: Code, differing: Container[int]) -> Code | None:
     """The code with the values of variables in place of their names in differing statements; None if nothing is
     replaced."""
     assigned = Counter(str(label[1]) for each in code.statements for label in each.targets)
