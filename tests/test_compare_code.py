@@ -105,7 +105,8 @@ def test_a_factor_on_one_side_is_told_with_both_expressions() -> None:
         "    loss = tf.losses.mean_squared_error(labels, tf.layers.dense(features, 1))\n"
         "    step = tf.train.MomentumOptimizer(params['lr'], 0.9).minimize(loss, tf.train.get_global_step())\n"
         "    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)\n\n\n"
-        "tf.estimator.Estimator(model_fn, params={'lr': 0.1SIZE}).train(lambda: tf.data.Dataset.range(4), max_steps=10)\n"
+        "estimator = tf.estimator.Estimator(model_fn, params={'lr': 0.1SIZE})\n"
+        "estimator.train(lambda: tf.data.Dataset.range(4), max_steps=10)\n"
     )
     rows = short_differences(text.replace("SIZE", " * hvd.size()"), text.replace("SIZE", ""))
     assert ("learning_rate", "{'lr': 0.1 * hvd.size()}", "{'lr': 0.1}") in [(one[0], *one[3:]) for one in rows]
@@ -120,7 +121,8 @@ def test_a_loss_scale_that_is_made_and_not_used_hides_nothing() -> None:
         "import tensorflow as tf\nfrom npu_bridge.npu_init import *\n\n\ndef main():\n"
         "    loss = tf.losses.mean_squared_error(tf.zeros([4, 1]), tf.layers.dense(tf.ones([4, 2]), 1))\n"
         "    manager = ExponentialUpdateLossScaleManager(init_loss_scale=2**15, incr_every_n_steps=2000)\n"
-        "    opt = NPULossScaleOptimizer(tf.train.AdamOptimizer(0.1), SCALE)\n    return opt.minimize(loss)\n\n\nmain()\n"
+        "    opt = NPULossScaleOptimizer(tf.train.AdamOptimizer(0.1), SCALE)\n"
+        "    return opt.minimize(loss)\n\n\nmain()\n"
     )
     rows = differences(text.replace("SCALE", "manager"), text.replace("SCALE", "FixedLossScaleManager(1)"))
     assert [(one.change, one.certain) for one in rows if one.part == "loss_scale" and one.change != "none"] == [
