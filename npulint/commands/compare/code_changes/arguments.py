@@ -16,10 +16,13 @@ PASSED: Final = "~"
 
 
 def is_switch(value: ast.expr) -> bool:
-    """Whether an argument is a literal that is no text, or names a device."""
-    if not isinstance(value, ast.Constant):
-        return False
-    return not isinstance(value.value, str) or bool(_DEVICE.fullmatch(value.value))
+    """Whether an argument is a literal that is no text."""
+    return isinstance(value, ast.Constant) and not isinstance(value.value, str)
+
+
+def names_device(value: ast.expr) -> bool:
+    """Whether an argument is a text that names a device."""
+    return isinstance(value, ast.Constant) and isinstance(value.value, str) and bool(_DEVICE.fullmatch(value.value))
 
 
 def is_running(name: str, value: ast.expr) -> bool:

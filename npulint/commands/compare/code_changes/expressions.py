@@ -7,7 +7,15 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from npulint.commands.compare.code_changes.arguments import PASSED, compared, dotted, is_running, is_switch, shared_name
+from npulint.commands.compare.code_changes.arguments import (
+    PASSED,
+    compared,
+    dotted,
+    is_running,
+    is_switch,
+    names_device,
+    shared_name,
+)
 from npulint.commands.compare.code_changes.equal_forms import equal_form, of_environment, text_of
 from npulint.commands.compare.code_changes.resolver import Resolver
 from npulint.commands.compare.code_changes.trees import (
@@ -188,7 +196,7 @@ class Expressions:
             name = keyword.arg or "**"
             name = compared(recipe, name) if recipe is not None and keyword.arg else name
             counts = target is not None and is_running(name, keyword.value)
-            idle = name.startswith(PASSED) and is_switch(keyword.value)
+            idle = names_device(keyword.value) or (name.startswith(PASSED) and is_switch(keyword.value))
             if name and (name not in NEVER or name in parameters) and not counts and not idle:
                 given.append((name, self.of(keyword.value)))
         if target is not None:
