@@ -118,7 +118,8 @@ def _inlined(code: Code, differing: Container[int]) -> Code | None:
 def _with_values(code: Code, values: dict[Label, Tree]) -> Code | None:
     """The code with values in place of variables, without the statements that assign these."""
     statements: list[Statement] = []
-    for each in code.statements:
+    numbers: dict[int, int] = {}
+    for at, each in enumerate(code.statements):
         if len(each.targets) == 1 and each.targets[0] in values and each.kind == "set":
             continue
         tree = each.tree
@@ -128,7 +129,8 @@ def _with_values(code: Code, values: dict[Label, Tree]) -> Code | None:
                 tree = tree.replacing(label, _resolved(value, values, 0))
         if tree.size > _GREATEST:
             return None
-        statements.append(each if tree is each.tree else each.with_tree(tree))
+        numbers[at] = len(statements)
+        statements.append(each.moved(tree, tuple(numbers[head] for head in each.opened)))
     return Code(statements)
 
 

@@ -30,14 +30,8 @@ def with_extracted(code: Code, alone: Alone) -> Code:
         if statements == code.statements:
             return code
         places = {id(each): at for at, each in enumerate(statements)}
-        code = Code([_within(each, tuple(places[id(head)] for head in heads[id(each)])) for each in statements])
+        code = Code([each.moved(each.tree, tuple(places[id(head)] for head in heads[id(each)])) for each in statements])
     return code
-
-
-def _within(statement: Statement, opened: tuple[int, ...]) -> Statement:
-    """A statement with the numbers that the heads around it have now."""
-    kind, tree, node, lines = statement.kind, statement.tree, statement.node, statement.lines
-    return Statement(kind, tree, node, lines, opened, statement.targets)
 
 
 _Inner = list[tuple[Statement, list[Statement]]]

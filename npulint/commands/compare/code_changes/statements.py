@@ -78,9 +78,11 @@ class Statement(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The statement in one line, shortened."""
         return self.source if len(self.source) <= _LONG else self.source[: _LONG - 1] + "…"
 
-    def with_tree(self, tree: Tree) -> Statement:
-        """The same statement with another tree."""
-        return Statement(self.kind, tree, self.node, self.lines, self.opened, self.targets)
+    def moved(self, tree: Tree, opened: tuple[int, ...]) -> Statement:
+        """The same statement with another tree, and the numbers that the heads around it have now."""
+        if tree is self.tree and opened == self.opened:
+            return self
+        return Statement(self.kind, tree, self.node, self.lines, opened, self.targets)
 
 
 class Code(msgspec.Struct, frozen=True, eq=False, dict=True):
