@@ -53,6 +53,7 @@ class Feeds:
     def __init__(self, units: Units) -> None:
         self._units = units
         self._functions: dict[Home, str] = {}
+        self._known: dict[int, tuple[Statement, str]] = {}  # with the statement, so that its identity stays its own
         self._asked: set[tuple[Home, str]] = set()  # what is being asked
 
     def part(self, home: Home, code: Code, statement: Statement, tree: Tree) -> str:
@@ -144,22 +145,28 @@ class Feeds:
         """The part of what gets the result of a statement, or of what a block contains."""
         if depth > _DEEP:
             return ""
+        known = self._known.get(id(statement))
+        if known is None:
+            self._known[id(statement)] = statement, ""  # while it is asked for
+            known = self._known[id(statement)] = statement, self._getting(home, code, statement, depth)
+        return known[1]
+
+    def _getting(self, home: Home, code: Code, statement: Statement, depth: int) -> str:
         if statement.kind == "return":
             return self._of_result(home, depth + 1)
         if statement.kind in ("break", "continue"):
-            parts = [self._of_block(home, code, at, depth) for at in reversed(statement.opened)]
-            return "steps" if any(parts) else ""
+            return "steps" if any(self._of_block(home, code, at, depth, False) for at in statement.opened) else ""
         if statement.is_border:
             if statement.kind in ("with", "end"):
                 return ""
             return self._of_block(home, code, _number(code, statement), depth)
         return self._of_variables(home, code, statement, depth)
 
-    def _of_block(self, home: Home, code: Code, head: int, depth: int) -> str:
-        """The most important part of the statements of a block."""
+    def _of_block(self, home: Home, code: Code, head: int, depth: int, exits: bool = True) -> str:
+        """The most important part of the statements of a block; without `exits`, of those that do not leave it."""
         parts: set[str] = set()
         for each in code.statements:
-            if head in each.opened and (not each.is_border or each.kind in ("break", "continue")):
+            if head in each.opened and not each.is_border and (exits or each.kind not in ("break", "continue")):
                 part = self._within(home, each.tree) or self._targeted(each)
                 parts.add(part or self._onwards(home, code, each, depth + 1))
         parts.discard("")
