@@ -166,7 +166,12 @@ class Feeds:
         """The most important part of the statements of a block; without `exits`, of those that do not leave it."""
         parts: set[str] = set()
         for each in code.statements:
-            if head in each.opened and not each.is_border and (exits or each.kind not in ("break", "continue")):
+            if (
+                head in each.opened
+                and not each.is_border
+                and not is_aside(each.tree)
+                and (exits or each.kind not in ("break", "continue"))
+            ):
                 part = self._within(home, each.tree) or self._targeted(each)
                 parts.add(part or self._onwards(home, code, each, depth + 1))
         parts.discard("")
