@@ -63,8 +63,6 @@ def named(case: Case) -> str:
 _MISSED = {
     "tf_estimator: how often it is tested": "how often something is tested changes no number of the training",
     "tf_keras: evaluation in the tree": "the same",
-    "tf_estimator: split": "a pattern of file names is a place to read from",
-    "tf_estimator: penalty on all variables": "conditions of comprehensions are not read",
     "torch_detection: leaf added": "a leaf that only one side has may say what is the default anyway",
     "torch_transformer: evaluated weights": "which of two variables is given to an own function",
 }

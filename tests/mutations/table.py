@@ -111,6 +111,22 @@ def equalities() -> list[Case]:
     return [_case(program, row) for program in programs() for row in _table(program)["equalities"]]
 
 
+@cache
+def _code_table(program: str) -> dict[str, Any]:
+    table: dict[str, Any] = yaml.safe_load((HERE / "code" / f"{program}.yaml").read_text(encoding="utf-8"))
+    return table
+
+
+def code_mutations() -> list[Case]:
+    """Changes of a training in code that is no call of a table."""
+    return [_case(program, row) for program in programs() for row in _code_table(program)["mutations"]]
+
+
+def code_equalities() -> list[Case]:
+    """Other ways to write code that is no call of a table."""
+    return [_case(program, row) for program in programs() for row in _code_table(program)["equalities"]]
+
+
 def _case(program: str, row: dict[str, Any]) -> Case:
     part = row.get("part", [])
     edits = row["edits"] if "edits" in row else [row, *row.get("more", [])]

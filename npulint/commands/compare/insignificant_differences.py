@@ -17,8 +17,9 @@ from npulint.recognizers.tensorflow.host import measures
 
 _CONDITIONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "in", "not in", "and", "or", "not", "if"))
 _PREFIX = r"^(?:HCCL_|OMPI_COMM_WORLD_|PMI_|MPI_|SLURM_|CM_|ASCEND_|NPU_)?"
-_SIZES = lazy_compile(_PREFIX + r"(?:RANK_SIZE|WORLD_SIZE|WORKER_SIZE|SIZE|NTASKS|DEVICE_NUM|RANK_NUM)$")
-_PLACES = lazy_compile(_PREFIX + r"(?:RANK_ID|RANK|LOCAL_RANK|LOCAL_RANK_ID|PROCID|LOCALID|DEVICE_ID|DEVICE_INDEX)$")
+SIZES = lazy_compile(_PREFIX + r"(?:RANK_SIZE|WORLD_SIZE|WORKER_SIZE|SIZE|NTASKS|DEVICE_NUM|RANK_NUM)$")
+PLACES = lazy_compile(_PREFIX + r"(?:RANK_ID|RANK|LOCAL_RANK|LOCAL_RANK_ID|PROCID|LOCALID|DEVICE_ID|DEVICE_INDEX)$")
+"""Variables of the environment in which launchers pass the number of processes, and that of one of them."""
 _BROADCAST = "horovod.broadcast"
 _BROADCASTING = "NPUEstimator"  # adds a broadcast hook to every distributed training
 
@@ -43,7 +44,7 @@ def _is_read(step: CodeStep, other: TrainingConfig) -> bool:
     """Whether a step asks for a number of devices or a rank that the other program reads from variables of launchers.
     What is done with it is compared itself."""
     neutral = "" if step.recipe is None else step.recipe.neutral
-    name = _SIZES if neutral == "ranks" else _PLACES if neutral == "rank" else None
+    name = SIZES if neutral == "ranks" else PLACES if neutral == "rank" else None
     return name is not None and any(map(name.search, other.program.index.names("environment_read")))
 
 

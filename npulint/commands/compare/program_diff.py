@@ -8,6 +8,7 @@ import msgspec
 
 from npulint.commands.compare.across import of_frameworks, operations, scheduled
 from npulint.commands.compare.amp import unify_mechanisms
+from npulint.commands.compare.code_changes.code_differences import CodeComparer
 from npulint.commands.compare.consolidation import consolidated
 from npulint.commands.compare.evidence import PartEvidence, by_trainer, evidence, seen
 from npulint.commands.compare.graph_rewrite import unify_graph_rewrite
@@ -284,11 +285,25 @@ def _rows(
     differences += of_adapter(reference.program, migrated.program, first, second, _is_mixed(reference))
     differences += of_pairs(pairing, Comparer(first, second))
     differences += of_update_order(pairing)
-    differences += of_unmatched(pairing, removed, added)
+    differences += _of_scaler(of_unmatched(pairing, removed, added))
     differences += of_roles(((removed, pairing.removed), (added, pairing.added)))
     differences = unify_mechanisms(differences, reference, migrated, first, second)
     differences = deduplicated(unify_graph_rewrite(differences, reference, migrated, first, second))
+    start = starts[0]
+    if start.reference_sources is not None and start.migrated_sources is not None:
+        sources = start.reference_sources, start.migrated_sources
+        differences = CodeComparer((removed, added), (first, second), sources).differences(differences)
     return with_effects(consolidated(_told(differences)))
+
+
+def _of_scaler(differences: Iterable[Difference]) -> list[Difference]:
+    """The rows; where only one program scales its loss, that it unscales the gradients is part of that."""
+    rows = list(differences)
+    scaled = {row.change for row in rows if row.part == "loss_scale"}
+    return [
+        msgspec.structs.replace(row, part="loss_scale") if row.what == "unscale_" and row.change in scaled else row
+        for row in rows
+    ]
 
 
 def _without_effect(differences: Iterable[Difference], *running: Running) -> Iterator[Difference]:

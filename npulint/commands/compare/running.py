@@ -49,6 +49,12 @@ class Running:
                     readers[name].append((module, block))
         return readers
 
+    def may_branch(self, path: str, line: int) -> bool:
+        """Whether some start may run the branch of the condition that begins in a line of a file."""
+        module = self._config.context.project.modules[path]
+        begun = [at for at, record in enumerate(module.blocks) if record.kind == "if" and record.line == line]
+        return len(begun) != 1 or self._known(module, begun[0])
+
     def _block(self, module: Module, block: int) -> bool:
         """Whether the conditions around a block, and around its enclosing functions, may let it run."""
         record = module.blocks[block]

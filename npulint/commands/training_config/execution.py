@@ -58,10 +58,14 @@ class ProgramSources:
         """The expression nodes of the values in the records of a module, by the identity of the value."""
         return {} if self.files is None else self._syntax.of(module, self.files)
 
+    def tree(self, module: Module) -> tuple[ast.Module | None, str]:
+        """The syntax tree of a module, and its text; None if it cannot be parsed."""
+        return (None, "") if self.files is None else self._syntax.parsed(module.path, self.files)
+
     def classes(self, module: Module) -> dict[int, ast.ClassDef]:
         """The classes of a module by the lines that they begin on."""
         if module.path not in self._classes:
-            tree = None if self.files is None else self._syntax.parsed(module.path, self.files)[0]
+            tree, _ = self.tree(module)
             nodes = () if tree is None else ast.walk(tree)
             self._classes[module.path] = {node.lineno: node for node in nodes if isinstance(node, ast.ClassDef)}
         return self._classes[module.path]

@@ -15,6 +15,7 @@ from npulint.commands.training_config.steps.named import named_steps
 from npulint.commands.training_config.steps.purposes import EVALUATING, METRIC, PREPARING, Formulas
 from npulint.commands.training_config.steps.unresolved import AVERAGE
 from npulint.commands.training_config.steps.unused_constants import unread
+from npulint.commands.training_config.steps.unused_results import makes_unused
 from npulint.core.lazy_regex import lazy_compile
 from npulint.data.recipe import is_half
 from npulint.model.code.reached import STARTED, Reached
@@ -53,7 +54,7 @@ class TrainingConfig:
             for step in self._steps(module):
                 if idle and step.is_global and step.name.partition(".")[0] in idle:
                     continue
-                if not step.is_global or self._starts(step.scope):
+                if (not step.is_global or self._starts(step.scope)) and not makes_unused(step):
                     homes[step.home].append(step)
         self.parts = self._parts(homes)
         for home, steps in homes.items():

@@ -25,8 +25,8 @@ from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes, s
 
 # The arguments of steps under the names by which they are compared.
 
-_SIZES = frozenset(("size", "shape", "dims"))
-_RUNNING = frozenset("epoch step iteration iter it batch_idx global_step current_epoch cur_epoch cur_step".split())
+SIZES = frozenset(("size", "shape", "dims"))
+RUNNING = frozenset("epoch step iteration iter it batch_idx global_step current_epoch cur_epoch cur_step".split())
 
 
 def _written(site: CallSite) -> Iterator[tuple[int | str, Expr, Span | None]]:
@@ -51,7 +51,7 @@ def of_vocabulary(site: CallSite, recipe_call: RecipeCall) -> Iterator[Argument]
     """The arguments of a known call, without those that do not affect numbers. Sizes that are passed one by one are one
     argument, as in a list: ``zeros(0, 6)``."""
     sizes = [expr for key, expr, _ in _written(site) if isinstance(key, int) and key >= recipe_call.positional]
-    joined = recipe_call.rest in _SIZES and bool(sizes) and not sizes[0].is_display
+    joined = recipe_call.rest in SIZES and bool(sizes) and not sizes[0].is_display
     if joined:
         yield Argument(
             recipe_call.rest,
@@ -99,7 +99,7 @@ def _counts(name: str) -> bool:
 
 def _is_running(name: str, expr: Expr) -> bool:
     """Whether a parameter is a progress counter, not a setting: ``epoch``, not ``epochs``."""
-    return name in _RUNNING and not (isinstance(expr.literal, int) and not isinstance(expr.literal, bool))
+    return name in RUNNING and not (isinstance(expr.literal, int) and not isinstance(expr.literal, bool))
 
 
 def named_literals(site: CallSite) -> Iterator[Argument]:
