@@ -313,7 +313,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "two/op_statistic_20240601120000.csv": TOTALS,
         "two/step_trace_time.csv": STEPS,
         "train.log": LOG,
-        "gpu.log": "2024-01-01 00:00:00.123456: I hello\n",
+        "gpu.log": "2024-01-01 00:00:00.123456: I NVIDIA A100-SXM4-80GB\n",
     }
     for path, text in texts.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
@@ -341,7 +341,7 @@ def test_a_run_is_summed_up_from_its_files(folder: Path) -> None:
     assert sorted(files) == sorted(FILES)
     table = files[FILES[0]]
     assert (table.form, table.rows, table.malformed, table.first_malformed) == ("kernel_table", 2, 1, 3)
-    assert files["gpu.log"].note == "no-npu"
+    assert files["gpu.log"].note == "gpu"
     times = {one.path: one for one in found.times}
     assert FILES[1] not in times  # the kernel table beside it says the same
     assert [(one.name, one.us, one.share, one.count) for one in times[FILES[0]].parts] == [

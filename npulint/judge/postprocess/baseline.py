@@ -56,12 +56,14 @@ def compared_with(
     repeated = {unstamped(place.path(file.path)) for file in files if file.kind == "artifact"}
     read = seen - {place.path(path) for path in unread}
 
+    digests = {_digest(path) for path in seen}
+
     def judged(entry: Entry) -> bool:
         there = seen if entry.code in _OF_FILES else read  # unread files only have engine findings
         evaluated = entry.path in there or not place.exists(entry) or unstamped(entry.path) in repeated
-        return entry.code in codes and evaluated
+        return entry.code in codes and (evaluated or any(_file_of(each) in digests for each in entry.at))
 
-    return compare(path, entries, findings, place, judged, {place.path(name) for name in context_only})
+    return compare(path, entries, findings, place, judged, {place.path(name) for name in context_only}, digests)
 
 
 def compare(
@@ -71,9 +73,11 @@ def compare(
     place: EntryBuilder,
     judged: Callable[[Entry], bool],
     context_only: Collection[str] = (),
+    seen: Collection[str] | None = None,
 ) -> Compared:
     """The findings (sorted) split by entries. Entries that this run did not evaluate (`judged` is false), and unmatched
-    ones of `context_only` files, stay as they are. An entry matches as many findings as it counts, none with more
+    ones of `context_only` files, stay as they are. So do the places of entries in other files than those `seen`, whose
+    paths are given by their digests (None: all). An entry matches as many findings as it counts, none with more
     places than its own; of findings with equal lines, those in the function of the entry come first. Then remaining
     findings and entries are matched as moved if check and line are equal and the scope is too, or the file of the entry
     is gone; run findings also move to artifacts of later runs. Of the remaining grouped findings, places that an entry
@@ -96,20 +100,26 @@ def compare(
         for had, entry, finding in zip(matched, now, findings, strict=True)
     ]
     left = budget.left()
-    evaluated = [entry for entry in left if entry.path not in context_only]
+    apart = [entry for entry in left if entry.path in context_only or _unseen(entry, seen)]
+    evaluated = [entry for entry in left if entry not in apart]
     grown = {entry.key for had, entry in zip(matched, now, strict=True) if not had}
     accepted = [part for _, part in parts if part is not None]
+    active = [
+        _with_unseen(had, entry, seen) if had else place.entry(part)
+        for had, entry, (_, part) in zip(matched, now, parts, strict=True)
+        if part is not None
+    ]
     return Compared(
         [part for part, _ in parts if part is not None],
         accepted,
         Baseline(
             path,
-            active=merged_entries(map(place.entry, accepted)),
+            active=merged_entries(active),
             stale=[entry for entry in evaluated if entry.key in grown],
             fixed=[entry for entry in evaluated if entry.key not in grown],
             not_evaluated=[
                 *(entry for entry in entries if not judged(entry)),
-                *(entry for entry in left if entry.path in context_only),
+                *apart,
             ],
         ),
     )
@@ -203,6 +213,25 @@ def _recorded(entry: Entry) -> Sequence[str]:
     return entry.at if len(entry.at) == entry.places else ()
 
 
+def _file_of(place: str) -> str:
+    """The digest of the path of a recorded place."""
+    return place.partition(":")[0]
+
+
+def _unseen(entry: Entry, seen: Collection[str] | None) -> list[str]:
+    """The recorded places of an entry in files that the run has not read."""
+    return [] if seen is None else [place for place in entry.at if _file_of(place) not in seen]
+
+
+def _with_unseen(had: Entry, now: Entry, seen: Collection[str] | None) -> Entry:
+    """The entry of a finding, with the places of its former entry in files that the run has not read."""
+    unseen = _unseen(had, seen)
+    if not unseen:
+        return now
+    at = tuple(sorted((*_recorded(now), *unseen)))
+    return msgspec.structs.replace(had, count=1, places=len(at), at=at)
+
+
 def _lines_of(places: Iterable[str]) -> Counter[str]:
     """How many of the places have the same line, in whatever file."""
     return Counter(place.partition(":")[2] for place in places)
@@ -289,13 +318,13 @@ class _Budget:
         """Mark entries that accept some places of findings, so that they are not left."""
         self._used.update(entries)
 
-    def take(self, candidates: Iterable[Entry]) -> bool:
-        """Use up one match of the first entry that has any left; returns whether there was one."""
+    def take(self, candidates: Iterable[Entry]) -> Entry | None:
+        """Use up one match of the first entry that has any left; returns that entry, None if there is none."""
         for entry in candidates:
             if self._rest[entry] > 0:
                 self._rest[entry] -= 1
-                return True
-        return False
+                return entry
+        return None
 
     def left(self) -> list[Entry]:
         rests = ((entry, rest) for entry, rest in self._rest.items() if rest > 0 and entry not in self._used)
