@@ -80,7 +80,7 @@ class CudaUse(PlaceFact, eq=False, dict=True):
 
     @attribute
     def turned_on_by(self) -> str:
-        """The option that it needs to run, as it is written, where that is off by default; else empty."""
+        """The option that it needs to run, as it is written, where that is off by default; otherwise empty."""
         return turned_on_by(self.scope)
 
     @attribute

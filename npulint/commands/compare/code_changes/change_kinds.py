@@ -124,7 +124,9 @@ def name_other_splits(change: Change) -> bool:
     """Whether two texts name different splits of a data set."""
     trees = change.left_tree, change.right_tree
     words = [
-        {word for text in _texts_in(tree) for word in SPLIT.findall(text)} if tree is not None else set()
+        {"".join(filter(str.isalpha, word)) for text in _texts_in(tree) for word in SPLIT.findall(text)}
+        if tree is not None
+        else set()
         for tree in trees
     ]
     return (

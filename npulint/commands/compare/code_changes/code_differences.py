@@ -205,7 +205,18 @@ class CodeComparer:
             return True
         if any(is_aside_call(around) for at in (0, 1) for around in self._path(change, at)):
             return True
-        return any(self._is_adapters(change, at) or self._is_made_aside(change, at) for at in (0, 1))
+        if any(self._is_adapters(change, at) or self._is_made_aside(change, at) for at in (0, 1)):
+            return True
+        return self._is_argument_of_step(change)
+
+    def _is_argument_of_step(self, change: Change) -> bool:
+        """Whether a change is an argument that only one side hands to a known call: which of these matter, and what a
+        call does without them, is known of the call."""
+        if change.left is None or change.right is None or None not in (change.left_tree, change.right_tree):
+            return False
+        at = 0 if change.right_tree is None else 1
+        around = self._path(change, at)[-2:-1]
+        return any(tree.kind == CALL and self._is_call_step(at, self._side(change, at)[0], tree) for tree in around)
 
     def _path(self, change: Change, at: int) -> Sequence[Tree]:
         """The trees around the differing part of a side."""
