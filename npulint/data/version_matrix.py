@@ -136,10 +136,11 @@ def has_adapter(framework: str, version: str) -> bool | None:
 
 
 def nearest_adapted(framework: str, version: str) -> tuple[str, ...]:
-    """The releases of a framework with an adapter that are just below and above those that a specifier allows.
+    """The releases of a framework with an adapter that are just below and above those that a specifier allows; without
+    the patched PyTorch, which nobody can install any more.
 
     >>> nearest_adapted("torch", "==2.1.2"), nearest_adapted("torch", "~=2.3.2"), nearest_adapted("torch", "<1.5")
-    (('2.1.0', '2.2.0'), ('2.3.1', '2.4.0'), ('1.5.0',))
+    (('2.1.0', '2.2.0'), ('2.3.1', '2.4.0'), ('1.8.1',))
     >>> nearest_adapted("tensorflow", ">=2.10"), nearest_adapted("tensorflow", "==1.14")
     (('2.6',), ('1.15',))
     """
@@ -148,7 +149,8 @@ def nearest_adapted(framework: str, version: str) -> tuple[str, ...]:
     bounds = [Version(clause.version.removesuffix(".*")) for clause in _allowed(version) or ()]
     if not bounds:
         return ()
-    return neighbours(adapted(framework), min(bounds), max(bounds))
+    installable = [release for release in adapted(framework) if release != _PATCHED]
+    return neighbours(installable, min(bounds), max(bounds))
 
 
 def neighbours(releases: Sequence[str], first: Version, last: Version) -> tuple[str, ...]:
