@@ -135,7 +135,8 @@ def evaluate(
     listed = ready.items if _listed(program, roles) else []
     items = [item for item in listed if applies(item.item.applies, program, target, chips)]
     opened = _open_releases(ready, program, target, chips, candidates, roles)
-    return ProgramVerdict(findings, demoted, checklist(items, program, candidates, reported, lang), opened)
+    answers = checklist(items, program, candidates, reported, opened, lang)
+    return ProgramVerdict(findings, demoted, answers, [release for _, release in opened])
 
 
 def _open_releases(
@@ -145,21 +146,23 @@ def _open_releases(
     chips: TargetChips,
     candidates: Candidates,
     roles: Mapping[str, Role],
-) -> list[OpenRelease]:
-    """The checks that would find something in the program if a release or the chip were known."""
+) -> list[tuple[Check, OpenRelease]]:
+    """The checks that would find something in the program if a release or the chip were known, and what that is."""
     if program.entry in roles:
         return []
     unknown = program.index.of_kind(UNKNOWN)
-    found: list[OpenRelease] = []
+    opened: list[tuple[Check, OpenRelease]] = []
     for compiled in ready.about(SUPPOSED) if unknown else ():
         if compiled.holds_around(candidates) and applies(compiled.check.applies, program, target, chips):
-            found += of_arguments(compiled.check, compiled.subject, unknown, candidates, roles)
+            releases = of_arguments(compiled.check, compiled.subject, unknown, candidates, roles)
+            opened += [(compiled.check, release) for release in releases]
     for compiled in ready.concerned(candidates) if program.index.of_kind(SETTING) else ():
         if not compiled.asks_of_target:
             continue
         if applies(compiled.check.applies, program, target, chips) and compiled.holds_around(candidates):
-            found += of_settings(compiled.check, compiled.subject, candidates, roles)
-    return [opened for opened in found if not (opened.key == "soc" and chips.named)]
+            releases = of_settings(compiled.check, compiled.subject, candidates, roles)
+            opened += [(compiled.check, release) for release in releases]
+    return [(check, release) for check, release in opened if not (release.key == "soc" and chips.named)]
 
 
 def _today(check: Check, program: Program) -> Check:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.core.texts import say
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, Span
 from npulint.judge.catalogue.check import UNUSED, Check, Failing, ItemDefinition
 from npulint.judge.evaluate.match import Candidates, CompiledQuery
-from npulint.judge.findings import SEVERITIES, ChecklistItem, Evidence
+from npulint.judge.findings import SEVERITIES, ChecklistItem, Evidence, OpenRelease
 from npulint.model.running.reach import HowReached
 from npulint.recognizers.programs import Program
 
@@ -46,11 +46,26 @@ def checklist(
     program: Program,
     candidates: Candidates,
     reported: Sequence[ReportedCheck],
+    opened: Sequence[tuple[Check, OpenRelease]],
     lang: str,
 ) -> tuple[ChecklistItem, ...]:
-    """The readiness checklist of a program with an entry script."""
+    """The readiness checklist of a program with an entry script. `opened` are checks that would find something with
+    some releases: what they are about is not known to be right."""
     concerned = [item for item in items if item.needs is None or item.needs.true_of(candidates) is True]
-    return tuple(_item(item, program, candidates, reported, lang) for item in concerned)
+    answers = ((item.item, _item(item, program, candidates, reported, lang)) for item in concerned)
+    return tuple(_with_release(definition.fails, answer, opened, lang) for definition, answer in answers)
+
+
+def _with_release(
+    fails: Failing, answer: ChecklistItem, opened: Sequence[tuple[Check, OpenRelease]], lang: str
+) -> ChecklistItem:
+    """An item that nothing fails, undetermined where a release that is not known decides."""
+    release = next((release for check, release in opened if _fails(fails, check)), None)
+    if release is None or answer.status != "passed":
+        return answer
+    place = Evidence(release.path, Span.at(release.line))
+    look = say(lang, "readiness.release", name=release.key)
+    return msgspec.structs.replace(answer, status="unknown", evidence=place, look=look)
 
 
 def _item(
