@@ -19,7 +19,6 @@ pytestmark = pytest.mark.slow
 
 # What a comparison does not tell, and why. A case that is found one day fails here, and is then taken out.
 _MISSED = {
-    "deepspeed_loop: length": "a positional argument of a data set class whose name tells nothing",
     "hf_code: shuffling removed": "a method of a data set on itself, which the trainer shuffles anyway",
     "tf_graph_rewrite: schedule removed": "a callback that is made and no longer passed",
 }

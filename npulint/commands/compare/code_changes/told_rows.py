@@ -87,7 +87,7 @@ def _is_of_code(row: Difference, whole: bool) -> bool:
         return False
     if row.change == "reordered":
         return whole
-    return not (row.certain and row.argument) or len({side.text for side in sides}) == 2
+    return not (row.certain and row.argument)  # the values of an argument that is known to differ are known
 
 
 def _own_lines(row: Difference) -> Iterator[tuple[str, int]]:
