@@ -38,6 +38,7 @@ def test_every_pass_comes_once_and_says_what_it_does() -> None:
         passes.merge_runs_with_source,
         passes.merge_source,
         passes.merge_findings_of_programs,
+        passes.merge_advice_of_projects,
     }
     assert all(one.__doc__ for one in PASSES)
 

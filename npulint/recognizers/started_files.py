@@ -25,6 +25,9 @@ class StartedFiles:
         for entry, of_entry in launches.by_entry.items():
             for launch in of_entry:
                 self._started_by[launch.fact.path].add(entry)
+        self._launchers = {entry: {each.fact.path for each in launches} for entry, launches in self._by_entry.items()}
+        self._are_sure = {entry: all(each.sure for each in launches) for entry, launches in self._by_entry.items()}
+        self._alike: dict[tuple[str, str, str], dict[object, set[str]]] = {}
 
     def of_launcher(self, path: str) -> Set[str]:
         """The entry scripts that the file starts; empty if it starts none of the project."""
@@ -42,17 +45,20 @@ class StartedFiles:
             return "no"
         if fact.path in self._environments:
             return "maybe"
-        launches = self._by_entry.get(entry, ())
-        if not launches or not all(launch.sure for launch in launches):
+        if not self._are_sure.get(entry):
             return "maybe"
         if started:
-            return "surely" if {launch.fact.path for launch in launches} <= _with_alike(fact, index) else "maybe"
+            return "surely" if self._launchers[entry] <= self._with_alike(fact, entry, index) else "maybe"
         is_configuration = fact.path in self._configurations.get(entry, ())
-        return "surely" if is_configuration and len(launches) == 1 else "maybe"
+        return "surely" if is_configuration and len(self._by_entry[entry]) == 1 else "maybe"
 
-
-def _with_alike(fact: Fact, index: Index) -> set[str]:
-    """The files with a fact of the same kind, name and value."""
-    value = fact.get("value")
-    named = index.named(fact.kind, fact.name.rpartition(".")[2])
-    return {other.path for other in named if other.name == fact.name and other.get("value") == value}
+    def _with_alike(self, fact: Fact, entry: str, index: Index) -> Set[str]:
+        """The files of a program with a fact of the same kind, name and value."""
+        key = entry, fact.kind, fact.name
+        by_value = self._alike.get(key)
+        if by_value is None:
+            by_value = self._alike[key] = defaultdict(set)
+            for other in index.named(fact.kind, fact.name.rpartition(".")[2]):
+                if other.name == fact.name:
+                    by_value[other.get("value")].add(other.path)
+        return by_value.get(fact.get("value"), frozenset())
