@@ -186,6 +186,21 @@ def test_the_place_that_a_run_names_stays_a_finding_of_its_own(project: Path) ->
     assert named.message == "`tensorflow.nn.top_k` is slow In the run: `TopKV2` takes 25.0 %"
 
 
+def test_of_the_places_of_a_grouped_finding_the_one_that_a_run_names_comes_first(project: Path) -> None:
+    written(project, "train.py", TRAIN)
+    kernels(project, 'Relu,Relu,AI_CORE,3000,24,"256,256",DT_FLOAT')
+    calls = "{call: [tensorflow.nn.top_k, tensorflow.reduce_sum, tensorflow.nn.relu]}"
+    asked(project, SOURCE, calls, "`{name}` is slow", more="once: file", severity="note")
+    asked(project, RUN, "{run_op: Relu}", "`{name}` takes {share} %", more=f"joins: [{SOURCE}]")
+    (one,) = checked(project, "train.py", "PROF/op_summary_1.csv").findings
+    assert (one.span.line, rows(one), lines(one)) == (12, [2], [13, 14, 15])
+    kernels(project, TOP)
+    asked(project, RUN, "{run_op: TopKV2}", "`{name}` takes {share} %", more=f"joins: [{SOURCE}]")
+    (one,) = checked(project, "train.py", "PROF/op_summary_1.csv").findings
+    assert (one.span.line, rows(one), lines(one)) == (12, [2], [14, 13, 15])
+    assert one.related[1].message == "`tensorflow.nn.top_k` builds such an operator"
+
+
 def test_a_finding_about_another_operator_is_none_of_the_runs(project: Path) -> None:
     written(project, "train.py", TRAIN.replace("tf.reduce_sum", "other"))
     kernels(project, SUM)
