@@ -146,10 +146,12 @@ def test_a_check_with_a_reference_tells_the_checklist_after_its_own() -> None:
     result = RunResult(base.findings, base.programs, summary=base.summary, comparison=comparison())
     text = shown("text", "en", result, comparing=False)
     order = [
-        "Found 5 findings",
         "Readiness of models/train.py",
         "Pre-tuning checklist",
         "error[variable-in-dataset-map]",
+        "The training program stops on the NPU",
+        "Found 5 findings",
+        "What to do first",
     ]
     assert [text.index(word) for word in order] == sorted(text.index(word) for word in order)
 

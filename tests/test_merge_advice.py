@@ -90,6 +90,7 @@ def _merged(*findings: Finding) -> list[tuple[str, int, str]]:
         pytest.param({"severity": "error"}, 2, id="an error"),
         pytest.param({"code": "NPU6100"}, 2, id="a difference"),
         pytest.param({"project": ""}, 2, id="not of a project"),
+        pytest.param({"wording": ""}, 2, id="a run or graph says something of one place"),
     ],
 )
 def test_what_is_merged(changes: dict[str, Any], number: int) -> None:

@@ -121,6 +121,11 @@ def lines(one: Finding, path: str = "train.py") -> list[int]:
     return [place.span.line for place in one.related if place.path == path]
 
 
+def rows(one: Finding) -> list[int]:
+    """The rows of the profile that a finding names."""
+    return lines(one, "PROF/op_summary_1.csv")
+
+
 def slow_operators(folder: Path, source: str = "[tensorflow.nn.top_k, tensorflow.reduce_sum]", **changes: str) -> None:
     """A check of calls, and one of operators that says the same."""
     asked(folder, SOURCE, f"{{call: {source}}}", "`{name}` is slow", severity="note")
@@ -153,11 +158,8 @@ def test_where_several_fit_alike_the_finding_of_the_run_stays_and_names_them(pro
     kernels(project, 'Sum_2,ReduceSumD,AI_CORE,3000,24,"256,256",DT_FLOAT')
     slow_operators(project)
     result = checked(project, "train.py", "PROF/op_summary_1.csv")
-    assert [(one.code, one.span.line) for one in result.findings if one.path == "train.py"] == [
-        (SOURCE, 13),
-        (SOURCE, 14),
-        (SOURCE, 15),
-    ]
+    (advice,) = [one for one in result.findings if one.path == "train.py"]
+    assert (advice.code, advice.span.line, lines(advice), advice.cost) == (SOURCE, 13, [14, 15], 0.0)
     (one,) = [one for one in result.findings if one.code == RUN]
     assert lines(one) == [13, 15]
     assert all("npu1398-check" in place.message for place in one.related)
@@ -168,7 +170,35 @@ def test_a_scope_tells_which_of_several_is_meant(project: Path) -> None:
     kernels(project, SUM)
     slow_operators(project)
     found = checked(project, "train.py", "PROF/op_summary_1.csv").findings
-    assert [(one.span.line, len(one.related)) for one in found] == [(13, 1), (14, 0), (15, 0)]
+    assert [(one.span.line, rows(one), lines(one)) for one in found] == [(13, [2], []), (14, [], [15])]
+    assert ["In the run" in one.message for one in found] == [True, False]
+
+
+def test_the_place_that_a_run_names_stays_a_finding_of_its_own(project: Path) -> None:
+    """Also where it is no more severe than the other places of the same advice."""
+    written(project, "train.py", TRAIN)
+    kernels(project, TOP, 'MatMul_1,MatMulV2,AI_CORE,9000,24,"256,256",DT_FLOAT')
+    slow_operators(project, severity="note")
+    rest, named = checked(project, "train.py", "PROF/op_summary_1.csv").findings
+    assert (rest.severity, named.severity) == ("note", "note")
+    assert (rest.span.line, lines(rest), rows(rest), rest.places, rest.cost) == (13, [15], [], 2, 0.0)
+    assert (named.span.line, lines(named), rows(named), named.places, named.cost) == (14, [], [2], 1, 25.0)
+    assert named.message == "`tensorflow.nn.top_k` is slow In the run: `TopKV2` takes 25.0 %"
+
+
+def test_of_the_places_of_a_grouped_finding_the_one_that_a_run_names_comes_first(project: Path) -> None:
+    written(project, "train.py", TRAIN)
+    kernels(project, 'Relu,Relu,AI_CORE,3000,24,"256,256",DT_FLOAT')
+    calls = "{call: [tensorflow.nn.top_k, tensorflow.reduce_sum, tensorflow.nn.relu]}"
+    asked(project, SOURCE, calls, "`{name}` is slow", more="once: file", severity="note")
+    asked(project, RUN, "{run_op: Relu}", "`{name}` takes {share} %", more=f"joins: [{SOURCE}]")
+    (one,) = checked(project, "train.py", "PROF/op_summary_1.csv").findings
+    assert (one.span.line, rows(one), lines(one)) == (12, [2], [13, 14, 15])
+    kernels(project, TOP)
+    asked(project, RUN, "{run_op: TopKV2}", "`{name}` takes {share} %", more=f"joins: [{SOURCE}]")
+    (one,) = checked(project, "train.py", "PROF/op_summary_1.csv").findings
+    assert (one.span.line, rows(one), lines(one)) == (12, [2], [14, 13, 15])
+    assert one.related[1].message == "`tensorflow.nn.top_k` builds such an operator"
 
 
 def test_a_finding_about_another_operator_is_none_of_the_runs(project: Path) -> None:
@@ -195,7 +225,7 @@ def test_what_costs_most_is_to_be_done_first(project: Path) -> None:
     kernels(project, TOP, 'MatMul_1,MatMulV2,AI_CORE,9000,24,"256,256",DT_FLOAT', path="out/op_summary_1.csv")
     slow_operators(project)
     found = checked(project, "train.py", "out/op_summary_1.csv").findings
-    assert {one.span.line: one.cost for one in found} == {13: 0.0, 14: 25.0, 15: 0.0}
+    assert {one.span.line: one.cost for one in found} == {13: 0.0, 14: 25.0}
     table = "Step,Computing,Communication(Not Overlapped),Overlapped,Free\n1,10,70,0,20\n"
     written(project, "out/step_trace_time.csv", table)
     within = next(one for one in checked(project, "train.py", "out").findings if one.span.line == 14)
@@ -479,10 +509,11 @@ def test_every_report_is_written(project: Path, shape: str) -> None:
     told = npulint(project, "check", "train.py", "PROF/op_summary_1.csv", "--format", shape, "--verbose")
     assert f"{SOURCE.lower()}-check" in told
     if shape == "json":
-        (one,) = [one for one in json.loads(told)["findings"] if one["related"]]
-        assert (one["path"], one["related"][0]["path"]) == ("train.py", "PROF/op_summary_1.csv")
+        found = {one["line"]: [place["path"] for place in one["related"]] for one in json.loads(told)["findings"]}
+        assert found == {13: ["train.py"], 14: ["PROF/op_summary_1.csv"]}
     if shape == "sarif":
-        (one,) = [one for one in json.loads(told)["runs"][0]["results"] if "relatedLocations" in one]
+        advice, one = json.loads(told)["runs"][0]["results"]
+        assert [place["message"]["text"] for place in advice["relatedLocations"]] == ["tensorflow.reduce_sum"]
         (place,) = one["relatedLocations"]
         assert place["physicalLocation"]["artifactLocation"]["uri"] == "PROF/op_summary_1.csv"
         assert "the run confirms it" in place["message"]["text"]
@@ -508,7 +539,7 @@ def test_it_is_said_in_chinese(project: Path) -> None:
     kernels(project, TOP)
     slow_operators(project)
     found = checked(project, "train.py", "PROF/op_summary_1.csv", lang="zh").findings
-    (row,) = [place for one in found for place in one.related]
+    (row,) = [place for one in found for place in one.related if place.path == "PROF/op_summary_1.csv"]
     assert row.message == "运行产物证实（`npu5398-check`）"
     assert any("运行中：`TopKV2` takes 100.0 %" in one.message for one in found)
 

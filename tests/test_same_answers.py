@@ -85,6 +85,37 @@ def shown(finding: Finding) -> Place:
     return (*where, finding.name, finding.severity, finding.message)
 
 
+def at_lines(findings: list[dict[str, Any]]) -> set[tuple[str, int, str, str]]:
+    """Path, line, check and severity of each place that findings in a report name."""
+    return {
+        (place["path"], place["line"], one["name"], one["severity"])
+        for one in findings
+        for place in (one, *one["related"])
+    }
+
+
+def lines_of(findings: list[Finding]) -> set[tuple[str, int, str, str]]:
+    """The same of findings."""
+    return {
+        (os.path.relpath(place.path), place.span.line, one.name, one.severity)
+        for one in findings
+        for place in (one, *one.related)
+    }
+
+
+def assert_shown(findings: list[Finding], reported: list[dict[str, Any]]) -> None:
+    """Editors show what a report says at each place: word for word, or, where the report names further places of the
+    same advice, with a finding at each of them."""
+    assert lines_of(findings) == at_lines(reported)
+    related = {shown(one)[:-1]: (one.message, len(one.related)) for one in findings}
+    assert len(related) == len(findings)
+    for one, place in zip(reported, places(reported), strict=True):
+        message, number = related.pop(place[:-1])
+        assert message == one["message"] or number < len(one["related"]), place
+    further = {(*line, one["name"]) for one in reported for line in ((r["path"], r["line"]) for r in one["related"])}
+    assert {(place[0], place[1], place[5]) for place in related} <= further
+
+
 def test_there_are_projects_with_findings_of_all_severities(shelf: Project) -> None:
     findings = shelf.check(".").findings
     assert len(projects()) >= 50
@@ -121,24 +152,24 @@ def test_an_editor_is_shown_what_the_command_line_says(shelf: Project, name: str
     files = {path: data for path, data in projects()[name].items() if path.endswith(_EDITED)}
     if len(files) < len(projects()[name]):
         pytest.skip("editors show no graphs and no runs")
-    expected = places(shelf.check(name).findings)
+    reported = shelf.check(name).findings
     folder = shelf.folder / name
     paths = [str(folder / path) for path in files]
 
-    def seen(engine: Engine) -> list[Place]:
+    def seen(engine: Engine) -> list[Finding]:
         answer = engine.check(paths)
         assert (answer.failures, answer.problems) == ([], [])
-        return [shown(one) for path in sorted(answer.findings) for one in answer.findings[path]]
+        return [one for path in sorted(answer.findings) for one in answer.findings[path]]
 
     engine = Engine({"LC_ALL": "C"})
     engine.configure([str(folder)], ClientSettings(), "en")
-    assert sorted(seen(engine)) == sorted(expected)
+    assert_shown(seen(engine), reported)
     try:
         for path in files:
             (folder / path).write_bytes(b"")
         engine.touched(paths)
         for path, data in files.items():
             engine.change(str(folder / path), unsaved(str(folder / path), data.decode()))
-        assert sorted(seen(engine)) == sorted(expected)
+        assert_shown(seen(engine), reported)
     finally:
         shelf.write({f"{name}/{path}": data for path, data in files.items()})

@@ -1,7 +1,8 @@
 """Merges advice that one change of habit answers: findings of one check all over a project with the same fix.
 
 What decides whether the training runs, or what it computes, is told of each program: somebody has to act in each. A
-note, or advice about speed or tidiness, is one decision for the whole project, however many places show it.
+note, or advice about speed or tidiness, is one decision for the whole project, however many places show it. A place
+that a run or graph shows stays a finding of its own, with what was measured there.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ def merge_advice(findings: Sequence[Finding], catalogue: Catalogue, entries: Seq
 def _is_advice(finding: Finding, codes: Collection[str]) -> bool:
     """Whether a finding does not decide whether a program trains, and what it computes."""
     if finding.code not in codes or not finding.project or finding.artifact_location is not None:
+        return False
+    if not finding.wording:  # a run or graph says something of this very place, which holds of no other
         return False
     return finding.severity == "note" or (finding.severity == "warning" and finding.category in _MERELY_ADVISED)
 

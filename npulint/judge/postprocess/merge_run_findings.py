@@ -217,17 +217,19 @@ def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
 
 
 def _evidence(run: Finding, source: Finding, lang: str, covered: bool) -> Iterable[Related]:
-    """The run as related location, unless `covered` by the finding itself, and the other places it names."""
+    """The run as related location, with its message unless that of the finding has it (`covered`), and the places it
+    names but the finding's own: of several that the finding covers, they tell which is meant."""
     shown = run.artifact_location
     if shown is None:
         return
     detail = "" if covered else say(lang, "merged.message", message=run.message)
     message = say(lang, "merged.confirms", name=run.name, detail=detail)
     yield Related(shown.path, shown.span, message)
-    if run.path != shown.path and not _holds(source, run.path, run.span.line):
+    own = msgspec.structs.replace(source, places=1)
+    if run.path != shown.path and not _holds(own, run.path, run.span.line):
         yield Related(run.path, run.span, say(lang, "merged.line"))
     for place in run.related:
-        if (place.path, place.span) != (shown.path, shown.span) and not _holds(source, place.path, place.span.line):
+        if (place.path, place.span) != (shown.path, shown.span) and not _holds(own, place.path, place.span.line):
             yield place
 
 
