@@ -14,7 +14,7 @@ _PYTHON = (
     "with tf.Session(config=npu_config_proto()) as sess:\n    sess.run(step)\n"
 )
 _XLA = (
-    "import argparse\nimport tensorflow as tf\np = argparse.ArgumentParser()\n"
+    "import argparse\nimport npu_device\nimport tensorflow as tf\nnpu_device.open().as_default()\np = argparse.ArgumentParser()\n"
     "p.add_argument('--xla', action='store_true')\nargs = p.parse_args()\nif {test}:\n"
     "    tf.config.optimizer.set_jit(True)\nmodel = tf.keras.Sequential()\nmodel.fit(x, y)\n"
 )
