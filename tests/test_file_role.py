@@ -199,6 +199,7 @@ if __name__ == "__main__":
 _EVALUATE = """\
 import tensorflow.compat.v1 as tf
 
+tf.load_op_library("./pool_op.so")
 tf.import_graph_def(tf.GraphDef.FromString(open("classify.pb", "rb").read()))
 with tf.Session() as sess:
     print(sess.run("pool:0", {"images:0": rows}))
@@ -206,16 +207,23 @@ with tf.Session() as sess:
 
 
 def test_a_tensorflow_script_beside_training_with_pytorch_is_no_training(project: Project) -> None:
-    evaluate = "import tensorflow.compat.v1 as tf\n\nwith tf.Session() as sess:\n    print(sess.run(score()))\n"
+    evaluate = """\
+import tensorflow.compat.v1 as tf
+
+scores = tf.load_op_library("./score_op.so").score()
+with tf.Session() as sess:
+    print(sess.run(scores))
+"""
     files = {"train.py": _TRAIN, "score.py": evaluate}
-    assert _severities(project, {"score.py": evaluate}, "NPU1102", "score.py") == {"score.py": "warning"}
-    assert _severities(project, files, "NPU1102") == {"score.py": "note"}
+    assert _severities(project, {"score.py": evaluate}, "NPU1419", "score.py") == {"score.py": "warning"}
+    assert _severities(project, files, "NPU1419") == {"score.py": "note"}
 
 
 def test_an_evaluation_with_its_own_requirements_is_no_training(project: Project) -> None:
     files = {"scripts/train.py": _TRAIN, "requirements.txt": "torch\n"}
     files |= {"evaluations/evaluator.py": _EVALUATE, "evaluations/requirements.txt": "tensorflow-gpu>=2.0\n"}
-    assert _severities(project, files, "NPU1102", ".") == {"evaluations/evaluator.py": "note"}
+    assert _severities(project, files, "NPU1419", "evaluations") == {"evaluations/evaluator.py": "warning"}
+    assert _severities(project, files, "NPU1419", ".") == {"evaluations/evaluator.py": "note"}
 
 
 def test_a_launcher_next_to_one_for_the_npu_is_for_gpus(project: Project) -> None:

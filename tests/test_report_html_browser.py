@@ -465,5 +465,5 @@ def _times(one: Opened) -> dict[str, float]:
 
 def test_an_empty_report_is_a_page_too(opened: Open) -> None:
     one = opened(page(RunResult()))
-    assert one.tab.locator("h2").first.inner_text() == "Nothing was checked"
+    assert one.tab.locator("h2").first.inner_text() == "Nothing was checked: no file was read"
     assert one.complaints == []

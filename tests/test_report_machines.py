@@ -67,6 +67,7 @@ def test_lines_hold_what_the_document_holds() -> None:
         "tool": document["tool"],
         "target": document["target"],
         **document["summary"],
+        "verdict": document["verdict"],
     }
 
 
