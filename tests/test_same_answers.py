@@ -96,11 +96,9 @@ def at_lines(findings: list[dict[str, Any]]) -> set[tuple[str, int, str, str]]:
 
 def lines_of(findings: list[Finding]) -> set[tuple[str, int, str, str]]:
     """The same of findings."""
-    return {
-        (os.path.relpath(place.path), place.span.line, one.name, one.severity)
-        for one in findings
-        for place in (one, *one.related)
-    }
+    places = [(one, place.path, place.span) for one in findings for place in one.related]
+    places += [(one, one.path, one.span) for one in findings]
+    return {(os.path.relpath(path), span.line, one.name, one.severity) for one, path, span in places}
 
 
 def assert_shown(findings: list[Finding], reported: list[dict[str, Any]]) -> None:
