@@ -24,6 +24,18 @@ _WAYS = {
     ),
     "only imported": ("from lib import goal\ndef main():\n    pass\n", "no"),
     "handed to a call": ("from lib import goal\ndef main():\n    spawn(goal)\n", "sure"),
+    "a command of an application": (
+        "from lib import goal\napp = Typer()\n@app.command()\ndef run():\n    goal()\ndef main():\n    app()\n",
+        "perhaps",
+    ),
+    "the main function of an experiment": (
+        "from lib import goal\nex = Experiment('x')\n@ex.main\ndef run():\n    goal()\ndef main():\n    ex.run()\n",
+        "perhaps",
+    ),
+    "decorated by a function of a library": (
+        "import lib2\nfrom lib import goal\n@lib2.timed\ndef run():\n    goal()\ndef main():\n    pass\n",
+        "no",
+    ),
     "looked up": ("from lib import goal\nJOBS = {'a': goal}\ndef main():\n    JOBS[args.x]()\n", "perhaps"),
     "looked up in a module": (
         "import lib\nfrom importlib import import_module\ndef main():\n"

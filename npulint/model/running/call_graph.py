@@ -113,10 +113,11 @@ class CallGraph:
                 self._enter(block, edges)
 
     def _add_registered(self, module: Scope, edges: _Edges) -> None:
-        """What a decorator with arguments registers by a name, from which something else may look it up."""
+        """What a decorator keeps, so that something else may call it: one that registers by a name, or a method of an
+        object of the module, such as an application whose commands these are (``@app.command()``)."""
         for block in module.blocks_of("function", "class"):
             outermost = block.parent is not None and block.parent.kind == "module"
-            if outermost and any(_REGISTERING.search(decorator.name) for decorator in block.decorators):
+            if outermost and any(map(_keeps, block.decorators)):
                 self._enter(block, edges)
 
     def _calls(self, module: Scope) -> dict[int, dict[Scope, list[CallSite]]]:
@@ -334,3 +335,12 @@ def sure_calls(context: Context) -> CallGraph:
 def possible_calls(context: Context) -> CallGraph:
     """All edges of a project's call graph."""
     return CallGraph(context, surely=False)
+
+
+def _keeps(decorator: Expr) -> bool:
+    """Whether a decorator may keep what it is handed."""
+    if _REGISTERING.search(decorator.name):
+        return True
+    written = decorator.written if decorator.call is None else decorator.call.written
+    root, dot, _ = written.partition(".")
+    return bool(dot) and bool(decorator.scope.named(root, decorator.line).assignments)
