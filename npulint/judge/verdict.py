@@ -9,6 +9,7 @@ from typing import Literal
 
 from npulint.judge.findings import ChecklistItem, Finding, ProgramSummary, RunResult
 from npulint.judge.summaries.verdict import RunsOn, TrainingVerdict, Verdict
+from npulint.model.programs.program_fact import UNPORTED
 
 Meaning = Literal["stops", "unused", "wrong", "slows", "none"]
 """What a finding means for a run on the NPU: it stops or may stop, it does not use the NPU, its results are or may be
@@ -26,7 +27,7 @@ _BY_CATEGORY: Mapping[str, Meaning] = {"functional": "stops", "precision": "wron
 _DEVICE = "device"  # the readiness item that training runs on the NPU
 _CUDA = "device_cuda"  # the topic of uses of CUDA
 _HOST_TOPICS = ("session_config", "estimator_migration")
-_HOST_CHECKS = ("eager-training-step", "")  # none: the item's own query of a switch of the adapter
+_HOST_CHECK = "eager-training-step"
 _NO_USERS = frozenset(("test", "documentation", "ci", "gpu", "other_device", "mindspore"))
 """Roles of scripts that nobody starts on an NPU server for the work of the project."""
 
@@ -173,6 +174,6 @@ def _away(program: ProgramSummary, item: ChecklistItem, topics: Mapping[str, str
     if program.device != "unknown":
         return program.device
     if program.framework == "torch":
-        return "cuda" if program.migration in ("none", "left", "behind") else "unknown"
+        return "cuda" if program.migration in UNPORTED else "unknown"
     check, code = ("", "") if item.evidence is None else (item.evidence.check, item.evidence.code)
-    return "host" if check in _HOST_CHECKS or topics.get(code) in _HOST_TOPICS else "unknown"
+    return "host" if check == _HOST_CHECK or topics.get(code) in _HOST_TOPICS else "unknown"

@@ -125,10 +125,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "readiness.checks": ("These checks, regardless of severity:", "以下检查（不论严重程度）："),
     "readiness.but": ("Not counted:", "不计入："),
-    "readiness.facts": (
-        "Code that npulint recognises as not meeting it, see the examples below.",
-        "npulint 识别出的不满足此项的代码，见下方示例。",
-    ),
     "readiness.look": ("What to review", "人工核对"),
     "readiness.passed": ("Passed", "通过"),
     "readiness.failed": ("Failed", "未通过"),

@@ -6,6 +6,7 @@ from npulint.facts.model import Fact
 from npulint.facts.roles import Role
 from npulint.judge.findings import ChecklistItem, ProgramSummary
 from npulint.judge.summaries.verdict import RunsOn
+from npulint.model.programs.program_fact import UNPORTED
 from npulint.recognizers.programs import Program
 
 _MODES = ("session", "estimator", "keras", "function")
@@ -44,17 +45,13 @@ def summarise(
     )
 
 
-_UNPORTED = ("none", "left", "behind")
-"""Ways to the NPU of PyTorch programs that have none."""
-
-
 def _device(program: Program) -> RunsOn:
     """Where code that nothing moves to the NPU runs on an NPU server: nowhere if it surely reaches what requires CUDA,
     on the host if it asks for CUDA and has another way, and for TensorFlow without an adapter; else unknown."""
     fact = program.fact
     if fact.framework == "tensorflow":
         return "host" if fact.state == "not_started" else "unknown"
-    if fact.framework != "torch" or fact.migration not in _UNPORTED:
+    if fact.framework != "torch" or fact.migration not in UNPORTED:
         return "unknown"
     uses = program.index.of_kind("cuda")
     libraries = filter(_only_for_gpus, program.index.of_kind("library"))

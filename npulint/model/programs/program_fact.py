@@ -13,6 +13,8 @@ from npulint.model.values.script_role import Purpose
 
 Framework = Literal["tensorflow", "torch", "onnx", "none"]
 Migration = Literal["none", "transfer", "manual", "agnostic", "left"]
+UNPORTED: frozenset[Migration] = frozenset(("none", "left"))
+"""The ways to the NPU of PyTorch programs that have none."""
 MigrationState = Literal["not_started", "partial", "migrated"]
 Tensorflow = Literal["1", "2", ""]
 

@@ -32,18 +32,19 @@ def without_foreign_output(facts: Iterable[Fact], programs: Sequence[Program]) -
     notes = {fact.path: fact.note for fact in facts if isinstance(fact, RunSource)}
     unclear = {path for path, note in notes.items() if note == "no-npu"}
     foreign = {path for path, note in notes.items() if note == "gpu"} | (set() if for_npu else unclear)
-    asked = set() if coded else foreign
-    kept = [fact for fact in facts if fact.path not in foreign or _is_kept(fact, fact.path in asked, unclear)]
-    own = unclear & asked if not for_npu else unclear
+    own = set() if coded and not for_npu else unclear
+    kept = [fact for fact in facts if fact.path not in foreign or _is_kept(fact, bool(coded), fact.path in unclear)]
     return _with_ends([_of_run(fact) if fact.path in own else fact for fact in kept])
 
 
-def _is_kept(fact: Fact, asked: bool, unclear: set[str]) -> bool:
-    if isinstance(fact, (RunSource, LogSummary)):
-        return True
+def _is_kept(fact: Fact, coded: bool, unclear: bool) -> bool:
+    """Whether a fact of a log of another run is of interest; `coded`: there are programs, `unclear`: the log shows no
+    device."""
+    if coded or isinstance(fact, (RunSource, LogSummary)):
+        return isinstance(fact, (RunSource, LogSummary))
     if isinstance(fact, LogMessage):
-        return asked and fact.path in unclear and fact.name in _of_any_device()
-    return asked and (isinstance(fact, RunEnd) or fact.path in unclear)
+        return unclear and fact.name in _of_any_device()
+    return unclear or isinstance(fact, RunEnd)
 
 
 @cache

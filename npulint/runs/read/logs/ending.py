@@ -15,7 +15,7 @@ from npulint.facts.attributes import Flag
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
 from npulint.runs.read.frames import LineFact
-from npulint.runs.read.logs.lines import LogLine, decoded, without_colours
+from npulint.runs.read.logs.lines import LogLine, decoded, without_colours, without_source
 from npulint.runs.read.logs.tracebacks import WANTED as FRAME
 from npulint.runs.read.logs.tracebacks import TracebackFrame, frame_in, quoted
 
@@ -34,10 +34,7 @@ WANTED = (
 
 _PREFIX = lazy_compile(rb"(.{0,120}?) *(?:File \"|Traceback \(most|The above exc|During handling of)")
 _EXCEPTION = lazy_compile(rb"((?:[A-Za-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,80}|timeout|error))(?::(?!\d)|\(|[ \t]*\r?$)")
-_ALONE = lazy_compile(
-    rb"(?:\[rank\d{1,5}\]: ?|\([^()\n]{1,60} pid=[^()\n]{1,40}\) )?"
-    rb"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}Error): "
-)
+_ALONE = lazy_compile(rb"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}Error): ")
 _STEP = lazy_compile(
     rb"(?i)\b(?:loss|step|epoch|iter(?:ation)?s?)\b['\"]?\s{0,4}[:=\[(]?\s{0,4}\[?\d|\d(?:it|s|batch|step)/(?:s|it)\b"
 )
@@ -172,7 +169,7 @@ class Ending:
             self._see_chain(_prefix(line.text))
         elif FRAME in line.found:
             self._see_frame(line)
-        elif b"Error: " in line.found and (alone := _ALONE.match(line.text)) is not None:
+        elif b"Error: " in line.found and (alone := _ALONE.match(without_source(line.text))) is not None:
             self._see_alone(line, alone[1].decode())
         elif _STEP.search(line.text, 0, 400):
             self._see_step()

@@ -10,7 +10,7 @@ import msgspec
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.data.error_patterns import Pattern, patterns
-from npulint.runs.read.logs.lines import LogLine, decoded
+from npulint.runs.read.logs.lines import LogLine, decoded, without_source
 from npulint.runs.read.logs.tracebacks import WANTED as FRAME
 from npulint.runs.read.logs.tracebacks import TracebackFrame, Tracebacks, around, quoted, warned_at
 
@@ -116,7 +116,6 @@ def is_plog(data: bytes, end: int) -> bool:
 
 _SHAPES = lazy_compile(rb"\b([EW][0-9A-Z][0-9]{4})(?::|\):)|'errCode': '([EW][0-9A-Z][0-9]{4})'")
 _HEADS = (("said_cause", b"Possible Cause:"), ("said_solution", b"Solution:"), ("trace", b"TraceBack"))
-_SOURCE = lazy_compile(rb"\[rank[0-9]{1,5}\]: ?|\([^()\n]{1,60} pid=[^()\n]{1,40}\) ")
 _LINES = 16
 SIZE = "size:"
 """Contained in the trace line that states the requested memory size."""
@@ -135,19 +134,13 @@ def codes_of(line: bytes) -> list[str]:
     return list(dict.fromkeys((match[1] or match[2]).decode() for match in _SHAPES.finditer(line)))
 
 
-def _without_source(line: bytes) -> bytes:
-    """A line without the rank or process prefix of launchers."""
-    match = _SOURCE.match(line)
-    return line if match is None else line[match.end() :]
-
-
 def said(line: bytes, after: bytes) -> Said:
     """The cause, the solution and the first trace line after a line with a code; preferably the trace line with the
     requested memory size. Without any of these, the next line counts as trace if it is indented."""
     explanation = Said()
     waiting = first = ""
     for raw in (line, *after.lstrip(b"\r\n").split(b"\n", _LINES)[:_LINES]):
-        part = raw if raw is line else _without_source(raw)
+        part = raw if raw is line else without_source(raw)
         if raw is not line and not part[:1].isspace():
             break
         if waiting and not explanation.trace:

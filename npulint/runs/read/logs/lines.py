@@ -23,6 +23,7 @@ _CODE = 6  # bytes of a CANN code
 _FEW = 4  # parts of a very long line that are processed after much of the log
 
 _COLOUR = lazy_compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
+_SOURCE = lazy_compile(rb"\[rank[0-9]{1,5}\]: ?|\([^()\n]{1,60} pid=[^()\n]{1,40}\) ")
 _BOMS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
@@ -189,6 +190,12 @@ def _bounds(at: int, start: int, end: int) -> tuple[int, int]:
         start = at - 200
     high = start + CAP if at < start + CAP - 1024 else at + 1024
     return start, min(high, end)
+
+
+def without_source(line: bytes) -> bytes:
+    """A line without the rank or process prefix of launchers."""
+    match = _SOURCE.match(line)
+    return line if match is None else line[match.end() :]
 
 
 def without_colours(line: bytes) -> bytes:
