@@ -175,6 +175,7 @@ def named(case: Case) -> str:
 _POSSIBLE = {
     "tf_keras: skips from the front": "what `pop` of an unknown object takes by default is not known",
     "torch_imagenet: rank of the sampler": "the rank may be 0 in all starts",
+    "torch_transformer: norm behind": "what an element of a list of modules does is not known",
 }
 """Changes that are told as possible differences, and why."""
 _ELSEWHERE = {

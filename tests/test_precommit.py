@@ -366,7 +366,7 @@ def test_what_cannot_be_mended_still_stops_the_commit(hooked: Hooked) -> None:
 
 def checked(out: str) -> Sequence[int]:
     """How many files each process says that it looked at."""
-    return [int(one or other) for one, other in re.findall(r" of (\d+) files?\b|(\d+) files? checked", out)]
+    return [int(max(groups)) for groups in re.findall(r" of (\d+) files?\b| in (\d+) files;|(\d+) files? checked", out)]
 
 
 def test_two_thousand_files_at_once(hooked: Hooked) -> None:

@@ -36,12 +36,7 @@ CASES = {
 }
 
 
-GROWING = pytest.mark.xfail(strict=True, reason="npulint.fix.fix_pass goes through the whole text for each edit")
-
-
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, marks=[GROWING] if "--unsafe-fixes" in CASES[case][2] else []) for case in CASES]
-)
+@pytest.mark.parametrize("case", CASES)
 def test_a_repeated_statement(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     head, statement, words = CASES[case]
 
