@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import msgspec
 
@@ -154,20 +154,32 @@ def _written(a: Expr, b: Expr, comparer: Comparer) -> str:
     if a.is_display:
         return _parts(a.items, b.items, comparer)
     if isinstance(a.value, Op) and isinstance(b.value, Op) and a.operator == b.operator:
-        if _parts(a.operands(), b.operands(), comparer) == SAME:
+        if _operands(a.operands(), b.operands(), comparer) == SAME:
             return SAME
-        return _parts(list(map(a.sibling, ordered(a.value))), list(map(b.sibling, ordered(b.value))), comparer)
+        return _operands(list(map(a.sibling, ordered(a.value))), list(map(b.sibling, ordered(b.value))), comparer)
     return UNKNOWN
 
 
 def _parts(first: Sequence[Expr], second: Sequence[Expr], comparer: Comparer) -> str:
+    """Compare the items of two displays: they differ where one item does."""
     if len(first) != len(second):
         return UNKNOWN
-    answers = []
+    return max(_answers(first, second, comparer), key=lambda answer: _RANK[answer], default=SAME)
+
+
+def _operands(first: Sequence[Expr], second: Sequence[Expr], comparer: Comparer) -> str:
+    """Compare the operands of two calculations: they surely differ where one operand does and all others are the same;
+    several differences may cancel out."""
+    if len(first) != len(second):
+        return UNKNOWN
+    others = [answer for answer in _answers(first, second, comparer) if answer != SAME]
+    return SAME if not others else others[0] if len(others) == 1 else UNKNOWN
+
+
+def _answers(first: Sequence[Expr], second: Sequence[Expr], comparer: Comparer) -> Iterator[str]:
     for a, b in zip(first, second, strict=True):
         answer = _written(a, b, comparer)
-        answers.append(comparer.evaluated(a, b) if answer == UNKNOWN else answer)
-    return max(answers, key=lambda answer: _RANK[answer], default=SAME)
+        yield comparer.evaluated(a, b) if answer == UNKNOWN else answer
 
 
 def _are_one_rank(a: CallSite, b: CallSite) -> bool:

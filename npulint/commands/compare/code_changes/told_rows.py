@@ -85,7 +85,9 @@ def _is_of_code(row: Difference, whole: bool) -> bool:
     sides = [side for side in (row.reference, row.migrated) if side is not None]
     if row.part not in _CALCULATED or row.adapter or row.change == "none" or any(side.provenance for side in sides):
         return False
-    return whole or row.change != "reordered"
+    if row.change == "reordered":
+        return whole
+    return not (row.certain and row.argument)  # the values of an argument that is known to differ are known
 
 
 def _own_lines(row: Difference) -> Iterator[tuple[str, int]]:
