@@ -32,6 +32,11 @@ _WAYS = {
         "from lib import goal\nex = Experiment('x')\n@ex.main\ndef run():\n    goal()\ndef main():\n    ex.run()\n",
         "perhaps",
     ),
+    "the function that an experiment runs by itself": (
+        "from lib import goal\nfrom sacred import Experiment\nex = Experiment('x')\n@ex.automain\ndef run():\n    goal()\n"
+        "def main():\n    pass\n",
+        "sure",
+    ),
     "decorated by a function of a library": (
         "import lib2\nfrom lib import goal\n@lib2.timed\ndef run():\n    goal()\ndef main():\n    pass\n",
         "no",

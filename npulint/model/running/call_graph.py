@@ -32,6 +32,8 @@ _BASES = 16  # of one class that are looked at
 RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
 """Functions that start a script: they call the function that they are given."""
 
+_STARTERS = {"automain": "sacred.Experiment().automain", "start": "begin.start"}
+
 _KNOWN_ROOTS = frozenset("torch torch_npu tensorflow numpy os sys logging json math random time re shutil".split())
 
 _ANY = 99  # arguments: how many are given is not known
@@ -79,6 +81,8 @@ class CallGraph:
                 self._add_registered(module, edges)
                 if module.module.code.light:
                     self._use_imports(module, edges)
+            for function in started_functions(module) if where == STARTED else ():
+                self._enter(function, edges)
             if where > 0:
                 self._decorated(module.at(where), edges)
             for record in module.module.code.imports if where in (IMPORTED, STARTED) else ():
@@ -335,6 +339,19 @@ def sure_calls(context: Context) -> CallGraph:
 def possible_calls(context: Context) -> CallGraph:
     """All edges of a project's call graph."""
     return CallGraph(context, surely=False)
+
+
+def started_functions(module: Scope) -> list[Scope]:
+    """The functions of a module that their decorators call where it is started as a script (``@ex.automain``)."""
+    return [
+        function
+        for function in module.blocks_of("function")
+        if any(decorator.name == _STARTERS.get(_last(decorator)) for decorator in function.decorators)
+    ]
+
+
+def _last(decorator: Expr) -> str:
+    return decorator.written.rpartition(".")[2]
 
 
 def _keeps(decorator: Expr) -> bool:
