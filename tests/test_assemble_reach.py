@@ -33,8 +33,8 @@ _WAYS = {
         "perhaps",
     ),
     "the function that an experiment runs by itself": (
-        "from lib import goal\nfrom sacred import Experiment\nex = Experiment('x')\n@ex.automain\ndef run():\n    goal()\n"
-        "def main():\n    pass\n",
+        "from lib import goal\nfrom sacred import Experiment\nex = Experiment('x')\n@ex.automain\n"
+        "def run():\n    goal()\ndef main():\n    pass\n",
         "sure",
     ),
     "decorated by a function of a library": (
@@ -42,6 +42,24 @@ _WAYS = {
         "no",
     ),
     "looked up": ("from lib import goal\nJOBS = {'a': goal}\ndef main():\n    JOBS[args.x]()\n", "perhaps"),
+    "imported in the other branch of a condition": (
+        "if args.x:\n    from other import work as go\nelse:\n    from lib import goal as go\ndef main():\n    go()\n",
+        "perhaps",
+    ),
+    "imported in one branch of a condition": (
+        "def main():\n    if x:\n        from lib import goal as go\n    else:\n        from lib import other as go\n"
+        "    go()\n",
+        "perhaps",
+    ),
+    "imported and called in a branch of its own": (
+        "def main():\n    if x:\n        from lib import goal as go\n    else:\n        from lib import other as go\n"
+        "        go()\n",
+        "no",
+    ),
+    "imported in a branch for others": (
+        "from names import go\ndef main():\n    go()\n",
+        "perhaps",
+    ),
     "looked up in a module": (
         "import lib\nfrom importlib import import_module\ndef main():\n"
         "    job = getattr(import_module('lib'), args.x)\n    job()\n",
@@ -71,6 +89,14 @@ _WAYS = {
     ),
     "a method of a class that is never made": ("from lib import Thing\ndef main():\n    y.work()\n", "no"),
     "a method that the framework calls": ("from lib import Net\ndef main():\n    net = Net()\n", "sure"),
+    "a method of an own class that frameworks call of theirs": (
+        "from lib import Runner\ndef main():\n    runner = Runner()\n    runner.show()\n",
+        "no",
+    ),
+    "the same of a class that derives from theirs": (
+        "from lib import Worker\ndef main():\n    worker = Worker()\n    worker.start()\n",
+        "sure",
+    ),
     "a method of the base by super": (
         "from lib import Thing\nclass Other(Thing):\n    def work(self):\n        super().work()\n"
         "def main():\n    Other().work()\n",
@@ -91,9 +117,13 @@ _WAYS = {
         "perhaps",
     ),
 }
-_LIB = """import torch
+_LIB = """import threading
+import torch
 
 def goal():
+    pass
+
+def other():
     pass
 
 class Thing:
@@ -104,19 +134,34 @@ class Model:
     def update(self, images, truth, rate=0):
         goal()
 
+class Runner:
+    def run(self):
+        goal()
+
+    def show(self):
+        pass
+
+class Worker(threading.Thread):
+    def run(self):
+        goal()
+
 class Net(torch.nn.Module):
     def forward(self, x):
         goal()
 """
 
 
+_NAMES = "import torch\nif torch.cuda:\n    from lib import other as go\nelse:\n    from lib import goal as go\n"
+
+
 @pytest.mark.parametrize(("source", "expected"), _WAYS.values(), ids=_WAYS.keys())
 def test_a_function_is_reached(source: str, expected: str) -> None:
-    whole = assembled("/p", read_sources({"main.py": f"import torch\n{source}{_MAIN}", "lib.py": _LIB}))
+    sources = {"main.py": f"import torch\n{source}{_MAIN}", "lib.py": _LIB, "names.py": _NAMES}
+    whole = assembled("/p", read_sources(sources))
     goal = scope_at(whole.context, whole.context.project.modules["lib.py"], 0).definition("goal")
     assert goal is not None
     graphs = (sure_calls(whole.context), possible_calls(whole.context))
-    found = [Reach(graph, "main.py", ["main.py", "lib.py"]).reaches({("lib.py", goal.block)}) for graph in graphs]
+    found = [Reach(graph, "main.py", sources).reaches({("lib.py", goal.block)}) for graph in graphs]
     assert found == {"sure": [True, True], "perhaps": [False, True], "no": [False, False]}[expected]
 
 

@@ -37,7 +37,7 @@ def test_a_program_that_starts_a_trainer_trains(source: str) -> None:
     "source",
     [
         "import torch\nfrom ignite.engine import Engine\nEngine(step).run(rows)",
-        "import torch\nfrom ignite.engine import create_supervised_evaluator\ncreate_supervised_evaluator(net).run(rows)",
+        "import torch\nfrom ignite import engine\nengine.create_supervised_evaluator(net).run(rows)",
         "from monai.engines import SupervisedEvaluator\nSupervisedEvaluator(val_data_loader=rows).run()",
         "import ray\nray.tune.run(search)",
     ],

@@ -20,11 +20,12 @@ from npulint.model.values.choices import choices
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import CallSite, Expr, Scope, scope_at
 
-HOOKS = CALLED_BY_FRAMEWORKS | frozenset(
+_HOOKS = CALLED_BY_FRAMEWORKS | frozenset(
     """__exit__ __len__ __post_init__ compute_loss create_optimizer create_scheduler create_optimizer_and_scheduler
     get_train_dataloader on_train_start on_train_batch_start setup_model""".split()
 )
 """Methods that Python and frameworks call of an instance by themselves."""
+_PLAIN_BASES = frozenset(("object", "abc.ABC", "typing.Generic", "typing.Protocol"))  # of no framework
 
 _REGISTERING = lazy_compile(r"(?i)(?:^|[._:?])(?:register|configurable|registry)")
 _PASSED = (Ref, CallResult)  # arguments that may be functions
@@ -62,6 +63,7 @@ class CallGraph:
         self._surely = surely
         self._edges: dict[Place, _Edges] = {}
         self._values: dict[str, dict[int, list[Expr]]] = {}
+        self._of_frameworks: dict[Place, bool] = {}
         self._methods_of: dict[Place, list[tuple[str, Place]]] = {}
         self._by_home: dict[str, dict[int, dict[Scope, list[CallSite]]]] = {}
 
@@ -271,6 +273,24 @@ class CallGraph:
                 if len(queue) < _BASES:
                     queue += [base for expr in scope.bases if (base := self._own_class(expr)) is not None]
         return methods
+
+    def is_hook(self, place: Place, name: str) -> bool:
+        """Whether Python calls a method of a class by itself, or a framework may: one of its own class is a stranger to
+        frameworks unless it derives from theirs, or a decorator hands it to one."""
+        return name in _HOOKS and (name.startswith("__") or self._is_of_framework(place))
+
+    def _is_of_framework(self, place: Place) -> bool:
+        known = self._of_frameworks.get(place)
+        if known is None:
+            scope = scope_at(self._context, self._context.project.modules[place[0]], place[1])
+            queue, known = [scope], bool(scope.decorators)
+            for derived in queue:
+                for expr in () if known or len(queue) > _BASES else derived.bases:
+                    base = self._own_class(expr)
+                    known = known or (base is None and expr.name.partition("[")[0] not in _PLAIN_BASES)
+                    queue += [] if base is None else [base]
+            self._of_frameworks[place] = known
+        return known
 
     def needed(self, method: Place) -> int:
         """How many arguments a call of a method must give, besides the object."""
