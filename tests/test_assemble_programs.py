@@ -358,6 +358,14 @@ def test_model_function_that_builds_a_step_does_not_run_it(text: str, trains: st
     assert [p.fact.get("trains") for p in found if p.entry] == [trains]
 
 
+@pytest.mark.parametrize(("use", "trains"), [("run({})", "yes"), ("{}.predict(f)", "no")])
+def test_an_estimator_that_is_handed_on_may_be_trained(use: str, trains: str) -> None:
+    model = _MODEL.partition("def make")[0]
+    made = use.format("tf.estimator.Estimator(model_fn=model.model_fn)")
+    found = programs({"decode.py": f"{_TF}import model\n{made}\n{_MAIN}", "model.py": model})
+    assert [p.fact.get("trains") for p in found if p.entry] == [trains]
+
+
 def test_requirements_decide_before_modules_that_the_program_may_not_need() -> None:
     packages = [Dependency("tensorflow", "requirements.txt", Span(), ">=2.10", "requirements")]
     read = read_sources({"main.py": _FIT + _MAIN, "helper.py": _HELPER})
@@ -438,12 +446,23 @@ def test_of_a_script_that_looks_up_what_it_calls_the_optimizer_tells_that_it_tra
 
 
 @pytest.mark.parametrize("path", ["train.py", "saliency.py", "eval.py"])
-@pytest.mark.parametrize(("line", "trains"), [("w.assign(w - v)", "yes"), ("print(v)", "no")])
+@pytest.mark.parametrize(
+    ("line", "trains"),
+    [
+        ("w.assign(w - v)", "yes"),
+        ("print(v)", "no"),
+    ],
+)
 def test_gradients_that_no_optimizer_takes_train_where_variables_are_assigned(
     path: str, line: str, trains: str
 ) -> None:
     found = programs({path: _TF + f"for v in tf.gradients(l, w):\n    {line}\n" + _MAIN})
     assert [p.fact.get("trains") for p in found] == [trains]
+
+
+def test_gradients_that_a_session_may_apply_train() -> None:
+    text = "for v in tf.gradients(l, w):\n    tf.Session().run([x.assign(y) for x, y in v])\n"
+    assert [p.fact.get("trains") for p in programs({"saliency.py": _TF + text + _MAIN})] == ["yes"]
 
 
 _READER = "import tensorflow as tf\ndef rows(path):\n    tf.io.gfile.glob(path)\n    tf.data.TFRecordDataset(path)\n"

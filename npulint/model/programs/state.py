@@ -106,15 +106,15 @@ def _runs_training(index: Index, may_run: MayRun) -> bool:
     if len(built) == 0 or not runners:
         return True
     running = [fact for fact in steps if fact not in built]
-    sessions = [fact for fact in index.of_kind("session") if fact.get("purpose") in ("train", "unknown")]
-    return may_run([*running, *sessions], False)
+    handed_on = [] if running else index.of_kind("estimator")  # nothing is seen that trains one
+    return may_run([*running, *_may_train([*index.of_kind("session"), *handed_on])], False)
 
 
 def _trains(index: Index, may_run: MayRun, starts_workers: bool) -> bool:
     """Whether a program reaches a training step. Of one that is only reached by its name, a method of an object that is
     looked up, it must make the optimizer, or be known to start workers."""
     steps = _steps(index)
-    if may_run([*steps, *_updates_by_hand(index)], False):
+    if may_run(steps, False) or _updates_by_hand(index, may_run):
         return True
     makes = starts_workers or may_run(_outside_tests(index.of_kind("optimizer")), False)
     uses = [f for f in _outside_tests(index.of_kind("optimizer_use")) if f.name == "step"]
@@ -122,11 +122,22 @@ def _trains(index: Index, may_run: MayRun, starts_workers: bool) -> bool:
     return makes and may_run([*steps, *updates], True)
 
 
-def _updates_by_hand(index: Index) -> list[Fact]:
-    """Where a function takes gradients of TensorFlow and assigns variables itself, without an optimizer."""
-    assigning = {_routine(fact) for last in _ASSIGNING for fact in index.named("call", last)}
+def _updates_by_hand(index: Index, may_run: MayRun) -> bool:
+    """Whether a program takes gradients of TensorFlow and assigns variables itself, without an optimizer: in the same
+    function, or by what a session runs."""
     taking = (fact for name in _GRADIENTS for fact in index.named("call", name.rpartition(".")[2]))
-    return [fact for fact in _outside_tests([*taking]) if fact.name in _GRADIENTS and _routine(fact) in assigning]
+    gradients = [fact for fact in _outside_tests([*taking]) if fact.name in _GRADIENTS]
+    if not may_run(gradients, False):
+        return False
+    assigning = {_routine(fact) for last in _ASSIGNING for fact in index.named("call", last)}
+    if may_run([fact for fact in gradients if _routine(fact) in assigning], False):
+        return True
+    return may_run(_may_train(index.of_kind("session")), False)
+
+
+def _may_train(runners: Sequence[Fact]) -> list[Fact]:
+    """The sessions and Estimators that train, or of which it is not known what they do."""
+    return [fact for fact in runners if fact.get("purpose") in ("train", "unknown")]
 
 
 def _routine(fact: Fact) -> tuple[str, str]:
