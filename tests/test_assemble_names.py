@@ -337,6 +337,17 @@ def test_a_name_that_the_branches_of_a_condition_import_is_either(
     assert sorted(whole.context.names.of_calls(whole.context.project.modules["main.py"])) == called
 
 
+def test_a_branch_that_imports_what_the_project_lacks_does_not_count() -> None:
+    text = _BRANCHES.format(one="pkg.a", other="pkg.away", inside="", outside="") + "A()\n"
+    sources = {
+        "pkg/__init__.py": "",
+        "pkg/a.py": "import torch\nclass T:\n    pass\n",
+        "pkg/main.py": "import torch\n" + text,
+    }
+    whole = assembled("", read_sources(sources))
+    assert whole.context.names.of_calls(whole.context.project.modules["pkg/main.py"]) == ["pkg.a:T"]
+
+
 def test_a_call_of_either_is_one_of_both() -> None:
     text = _BRANCHES.format(one="a", other="b", inside="", outside="") + "A(3)\n"
     function = "import torch\ndef T(x):\n    torch.ones(x)\n"

@@ -52,10 +52,24 @@ def _exclude(module: Module, first: int, second: int) -> bool:
 def meaning_of_imports(names: Names, module: Module, name: str, records: list[Import]) -> str:
     """The canonical name that imports bind a name to; unknown if it may mean something of the project or another
     thing."""
-    meanings = {names.of_import(module, record) for record in records}
-    if len(meanings) > 1 and any(":" in meaning for meaning in meanings):
-        return f"?{name}"
-    return names.of_import(module, records[0])
+    meanings = _meanings(names, module, records)
+    own = len(meanings) > 1 and any(":" in meaning for meaning in meanings)
+    return f"?{name}" if own else meanings[0]
+
+
+def _meanings(names: Names, module: Module, records: list[Import]) -> list[str]:
+    """What imports bind a name to, but for those from packages of the project that have no such module: where these
+    run, the program stops."""
+    there = [record for record in records if not _is_missing(names, module, record)]
+    return list(dict.fromkeys(names.of_import(module, record) for record in there or records))
+
+
+def _is_missing(names: Names, module: Module, record: Import) -> bool:
+    """Whether an import is of a package of the project, in which there is no module of that name."""
+    root, *inner = record.module.split(".")
+    if record.level or not inner or names.project.find(record.module, module) is not None:
+        return False
+    return module.name.startswith(f"{root}.")
 
 
 def imported_choices(names: Names, module: Module, name: str, block: int) -> list[str]:
@@ -65,7 +79,7 @@ def imported_choices(names: Names, module: Module, name: str, block: int) -> lis
         scope = _scope_of_import(module, name, block)
         records = imports_at(module, scope, name, block) if scope >= 0 else []
         if len(records) > 1:
-            return [names.of_import(module, record) for record in records]
+            return _meanings(names, module, records)
         base = names.project.source(records[0], module) if records and records[0].name else None
         if base is None:
             return []

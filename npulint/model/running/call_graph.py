@@ -199,7 +199,9 @@ class CallGraph:
         if target is None and not self._surely and "." in call.written:  # ``Actor.remote()``, ``actor.fit.remote()``
             holder = call.written.rpartition(".")[0]
             self._pass(call.scope.named(holder, call.line), edges)
-            edges.methods.add((holder.rpartition(".")[2], _ANY))
+            owner, _, method = holder.rpartition(".")
+            if owner:
+                edges.methods.add((method, _ANY))
 
     def _add_method(self, call: CallSite, edges: _Edges) -> None:
         """The method that a call of something unknown may be of."""
