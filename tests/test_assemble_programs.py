@@ -116,6 +116,10 @@ _REACH: dict[str, tuple[dict[str, str], set[str]]] = {
     "import": ({"m.py": "", _A: "import m\n"}, {"m.py"}),
     "a member": ({"m.py": "", _A: "from m import f\n"}, {"m.py"}),
     "a submodule": ({"p/__init__.py": "", "p/m.py": "", _A: "import p.m\n"}, {"p/__init__.py", "p/m.py"}),
+    "a member of a submodule, and what its package imports": (
+        {"p/__init__.py": "from .n import g\n", "p/m.py": "", "p/n.py": "", _A: "from p.m import f\n"},
+        {"p/__init__.py", "p/m.py", "p/n.py"},
+    ),
     "a submodule as a member": (
         {"p/__init__.py": "", "p/m.py": "", _A: "from p import m\n"},
         {"p/__init__.py", "p/m.py"},

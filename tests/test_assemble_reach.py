@@ -89,6 +89,10 @@ _WAYS = {
     ),
     "a method of a class that is never made": ("from lib import Thing\ndef main():\n    y.work()\n", "no"),
     "a method that the framework calls": ("from lib import Net\ndef main():\n    net = Net()\n", "sure"),
+    "a method whose name an object of a library has": (
+        "from lib import Thing\ndef main():\n    work = wandb.init()\n    thing = Thing()\n    work.finish()\n",
+        "no",
+    ),
     "a method of an own class that frameworks call of theirs": (
         "from lib import Runner\ndef main():\n    runner = Runner()\n    runner.show()\n",
         "no",
@@ -176,6 +180,20 @@ def test_what_fails_only_under_an_option_does_not_fail_readiness() -> None:
         (program,) = [one for one in programs({"train.py": source.format(line)}) if one.entry]
         (fact,) = program.index.of_kind("cuda")
         assert program.surely_runs(fact) is expected
+
+
+def test_what_an_import_executes_of_the_packages_around_it_is_reached() -> None:
+    sources = {
+        "main.py": f"import torch\nfrom package.registry import make\n{_MAIN}    make()\n",
+        "package/__init__.py": "from .net import Net\nfrom .registry import register\nregister(Net)\n",
+        "package/registry.py": "import torch\nMADE = []\ndef register(cls):\n    MADE.append(cls)\n"
+        "def make():\n    return MADE[0]()\n",
+        "package/net.py": "import torch\nclass Net(torch.nn.Module):\n"
+        "    def __init__(self):\n        self.to('cuda')\n",
+    }
+    whole = assembled("/p", read_sources(sources))
+    (program,) = [program for program in whole.programs if program.entry == "main.py"]
+    assert [program.how_runs(fact) for fact in program.index.of_kind("cuda")] == ["surely"]
 
 
 def test_a_package_that_only_imports_functions_does_not_call_them() -> None:
