@@ -238,6 +238,11 @@ def frameworks() -> dict[str, list[Any]]:
     return {r["import"]: [r["support"], r["places"], r["since"]] for r in rows("frameworks.csv")}
 
 
+def training_calls() -> list[str]:
+    """The calls of libraries of PyTorch that train, by canonical name."""
+    return [row["call"] for row in rows("training_calls.csv")]
+
+
 def adaptor_patches() -> dict[str, dict[str, str]]:
     """Per package of an adaptor the names that it replaces, and by what."""
     found: dict[str, dict[str, str]] = {}
@@ -511,6 +516,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "precision.json": precision,
     "torch_libraries.json": torch_libraries,
     "frameworks.json": frameworks,
+    "training_calls.json": training_calls,
     "adaptor_patches.json": adaptor_patches,
     "torch_api.json": torch_api,
     "torch_removed.json": torch_removed,

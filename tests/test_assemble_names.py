@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from npulint.commands.build import assembled
 from npulint.facts.model import Fact
+from npulint.model.values.cursors import scope_at
 from tests.growth import ended_if_stuck
-from tests.support import facts
+from tests.support import facts, read_sources
 
 _HEAD = "import tensorflow as tf\n"
 
@@ -310,3 +312,47 @@ def test_a_class_that_is_shadowed_by_its_own_instance() -> None:
 def test_a_name_assigned_thousands_of_times_costs_no_search_each_time(text: str) -> None:
     with ended_if_stuck():
         assert max(map(len, _callees(text)), default=0) <= 1000
+
+
+_BRANCHES = "if x:\n    from {one} import T as A{inside}\nelse:\n    from {other} import T as A{outside}\n"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "inside", "outside", "after", "called"),
+    [
+        ("a", "b", "", "", "A()", ["?A"]),
+        ("a", "away", "", "", "A()", ["?A"]),
+        ("a", "a", "", "", "A()", ["a:T"]),
+        ("a", "b", "\n    A()", "\n    A()", "", ["a:T", "b:T"]),
+        ("a", "b", "\n    def f():\n        A()", "", "", ["a:T"]),
+    ],
+    ids=["either", "one of the project", "the same", "in each branch", "in a function in a branch"],
+)
+def test_a_name_that_the_branches_of_a_condition_import_is_either(
+    one: str, other: str, inside: str, outside: str, after: str, called: list[str]
+) -> None:
+    text = _BRANCHES.format(one=one, other=other, inside=inside, outside=outside) + after
+    classes = dict.fromkeys(("a.py", "b.py"), "import torch\nclass T:\n    pass\n")
+    whole = assembled("", read_sources({**classes, "main.py": f"import torch\n{text}\n"}))
+    assert sorted(whole.context.names.of_calls(whole.context.project.modules["main.py"])) == called
+
+
+def test_a_branch_that_imports_what_the_project_lacks_does_not_count() -> None:
+    text = _BRANCHES.format(one="pkg.a", other="pkg.away", inside="", outside="") + "A()\n"
+    sources = {
+        "pkg/__init__.py": "",
+        "pkg/a.py": "import torch\nclass T:\n    pass\n",
+        "pkg/main.py": "import torch\n" + text,
+    }
+    whole = assembled("", read_sources(sources))
+    assert whole.context.names.of_calls(whole.context.project.modules["pkg/main.py"]) == ["pkg.a:T"]
+
+
+def test_a_call_of_either_is_one_of_both() -> None:
+    text = _BRANCHES.format(one="a", other="b", inside="", outside="") + "A(3)\n"
+    function = "import torch\ndef T(x):\n    torch.ones(x)\n"
+    whole = assembled("", read_sources({"a.py": function, "b.py": function, "main.py": f"import torch\n{text}"}))
+    for path in ("a.py", "b.py"):
+        scope = scope_at(whole.context, whole.context.project.modules[path], 0).definition("T")
+        assert scope is not None
+        assert [(call.path, call.args[0].known.single) for call in scope.callers] == [("main.py", 3)]

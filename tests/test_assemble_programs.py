@@ -47,6 +47,14 @@ _ENTRIES = {
     ),
     "a call of its own function without one": (_TF + "def f():\n    tf.abs(1)\nf()\n", False),
     "nothing of the kind": (_TF + "x = tf.abs(1)\n", False),
+    "an experiment that runs its function by itself": (
+        "import torch\nfrom sacred import Experiment\nex = Experiment('x')\n@ex.automain\ndef run():\n    pass\n",
+        True,
+    ),
+    "an experiment that something else runs": (
+        "import torch\nfrom sacred import Experiment\nex = Experiment('x')\n@ex.main\ndef run():\n    pass\n",
+        False,
+    ),
     "an other name": ("if name == '__main__':\n    pass\n", False),
 }
 
@@ -108,6 +116,10 @@ _REACH: dict[str, tuple[dict[str, str], set[str]]] = {
     "import": ({"m.py": "", _A: "import m\n"}, {"m.py"}),
     "a member": ({"m.py": "", _A: "from m import f\n"}, {"m.py"}),
     "a submodule": ({"p/__init__.py": "", "p/m.py": "", _A: "import p.m\n"}, {"p/__init__.py", "p/m.py"}),
+    "a member of a submodule, and what its package imports": (
+        {"p/__init__.py": "from .n import g\n", "p/m.py": "", "p/n.py": "", _A: "from p.m import f\n"},
+        {"p/__init__.py", "p/m.py", "p/n.py"},
+    ),
     "a submodule as a member": (
         {"p/__init__.py": "", "p/m.py": "", _A: "from p import m\n"},
         {"p/__init__.py", "p/m.py"},
@@ -350,6 +362,14 @@ def test_model_function_that_builds_a_step_does_not_run_it(text: str, trains: st
     assert [p.fact.get("trains") for p in found if p.entry] == [trains]
 
 
+@pytest.mark.parametrize(("use", "trains"), [("run({})", "yes"), ("{}.predict(f)", "no")])
+def test_an_estimator_that_is_handed_on_may_be_trained(use: str, trains: str) -> None:
+    model = _MODEL.partition("def make")[0]
+    made = use.format("tf.estimator.Estimator(model_fn=model.model_fn)")
+    found = programs({"decode.py": f"{_TF}import model\n{made}\n{_MAIN}", "model.py": model})
+    assert [p.fact.get("trains") for p in found if p.entry] == [trains]
+
+
 def test_requirements_decide_before_modules_that_the_program_may_not_need() -> None:
     packages = [Dependency("tensorflow", "requirements.txt", Span(), ">=2.10", "requirements")]
     read = read_sources({"main.py": _FIT + _MAIN, "helper.py": _HELPER})
@@ -386,24 +406,82 @@ def installed(*facts: Fact) -> str:
 
 
 _ROLES = {
-    "train.py": ("yes", "no", "no", "train"),
-    "main.py": ("yes", "no", "no", "train"),
-    "eval.py": ("no", "yes", "no", "evaluate"),
-    "freeze_graph.py": ("no", "no", "yes", "export"),
-    "make_tfrecord.py": ("no", "no", "no", "data"),
+    "train.py": ("no", "no", "unknown"),
+    "main.py": ("no", "no", "unknown"),
+    "eval.py": ("yes", "no", "evaluate"),
+    "freeze_graph.py": ("no", "yes", "export"),
+    "make_tfrecord.py": ("no", "no", "data"),
 }
 
 
 @pytest.mark.parametrize(("path", "answers"), _ROLES.items(), ids=_ROLES.keys())
-def test_role_of_an_entry_is_told_by_its_name(path: str, answers: tuple[str, str, str, str]) -> None:
+def test_name_of_an_entry_tells_its_role_only_where_it_does_not_train(path: str, answers: tuple[str, str, str]) -> None:
+    fact = programs({path: _TF + "tf.Session().run(x)\n" + _MAIN})[0].fact
+    assert tuple(map(fact.get, ("trains", "evaluates", "exports", "purpose"))) == ("no", *answers)
     fact = programs({path: _TF + "tf.train.AdamOptimizer().minimize(l)\n" + _MAIN})[0].fact
-    assert tuple(map(fact.get, ("trains", "evaluates", "exports", "purpose"))) == answers
+    assert tuple(map(fact.get, ("trains", "purpose"))) == ("yes", "train")
 
 
-@pytest.mark.parametrize(("path", "trains"), [("train.py", "yes"), ("saliency.py", "no"), ("eval.py", "no")])
-def test_gradients_that_no_optimizer_takes_train_where_the_entry_says_so(path: str, trains: str) -> None:
-    found = programs({path: _TF + "for v in tf.gradients(l, w):\n    w.assign(w - v)\n" + _MAIN})
+_TORCH_STEP = (
+    "import torch\ndef fit(model, x):\n    model(x).sum().backward()\n\ndef show(model, x):\n    print(model(x))\n"
+)
+
+
+@pytest.mark.parametrize("path", ["train_tokenizer.py", "run_x.py", "vis_loss.py", "test_time.py"])
+@pytest.mark.parametrize(("function", "trains"), [("fit", "yes"), ("show", "no")])
+def test_a_script_trains_if_it_reaches_a_step_whatever_its_name(path: str, function: str, trains: str) -> None:
+    entry = f"import torch, steps\ndef main():\n    steps.{function}(model, x)\n" + _MAIN
+    found = {p.entry: p.fact for p in programs({path: entry, "steps.py": _TORCH_STEP})}
+    assert found[path].get("trains") == trains
+
+
+_BY_NAME = "import torch, jobs\ndef main():\n    job = getattr(jobs, x)()\n    getattr(job, y)()\n"
+_JOB = "import torch\nclass Job:\n    def go(self):\n        self.loss().backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "trains"),
+    [("    o = torch.optim.SGD(net.parameters(), 0.1)\n", "yes"), ("    net.eval()\n", "no")],
+    ids=["an optimizer", "none"],
+)
+def test_of_a_script_that_looks_up_what_it_calls_the_optimizer_tells_that_it_trains(made: str, trains: str) -> None:
+    found = {p.entry: p.fact for p in programs({"train.py": _BY_NAME + made + _MAIN, "jobs.py": _JOB})}
+    assert found["train.py"].get("trains") == trains
+
+
+@pytest.mark.parametrize("path", ["train.py", "saliency.py", "eval.py"])
+@pytest.mark.parametrize(
+    ("line", "trains"),
+    [
+        ("w.assign(w - v)", "yes"),
+        ("print(v)", "no"),
+    ],
+)
+def test_gradients_that_no_optimizer_takes_train_where_variables_are_assigned(
+    path: str, line: str, trains: str
+) -> None:
+    found = programs({path: _TF + f"for v in tf.gradients(l, w):\n    {line}\n" + _MAIN})
     assert [p.fact.get("trains") for p in found] == [trains]
+
+
+def test_gradients_that_a_session_may_apply_train() -> None:
+    text = "for v in tf.gradients(l, w):\n    tf.Session().run([x.assign(y) for x, y in v])\n"
+    assert [p.fact.get("trains") for p in programs({"saliency.py": _TF + text + _MAIN})] == ["yes"]
+
+
+_READER = "import tensorflow as tf\ndef rows(path):\n    tf.io.gfile.glob(path)\n    tf.data.TFRecordDataset(path)\n"
+_TF_STEP = "import torch\nimport tensorflow as tf\ndef fit(x):\n    tf.keras.Sequential().fit(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("steps", "framework"),
+    [(_READER + _TORCH_STEP, "torch"), (_READER + "def fit(m, x): pass\n", "tensorflow"), (_TF_STEP, "tensorflow")],
+    ids=["PyTorch trains", "nothing trains", "Keras trains"],
+)
+def test_a_program_belongs_to_the_framework_that_it_trains_with(steps: str, framework: str) -> None:
+    entry = "import steps\ndef main():\n    steps.fit(model, x)\n" + _MAIN
+    found = {p.entry: p.fact for p in programs({"main.py": entry, "steps.py": steps})}
+    assert found["main.py"].framework == framework
 
 
 @pytest.mark.parametrize(

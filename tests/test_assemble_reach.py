@@ -32,11 +32,34 @@ _WAYS = {
         "from lib import goal\nex = Experiment('x')\n@ex.main\ndef run():\n    goal()\ndef main():\n    ex.run()\n",
         "perhaps",
     ),
+    "the function that an experiment runs by itself": (
+        "from lib import goal\nfrom sacred import Experiment\nex = Experiment('x')\n@ex.automain\n"
+        "def run():\n    goal()\ndef main():\n    pass\n",
+        "sure",
+    ),
     "decorated by a function of a library": (
         "import lib2\nfrom lib import goal\n@lib2.timed\ndef run():\n    goal()\ndef main():\n    pass\n",
         "no",
     ),
     "looked up": ("from lib import goal\nJOBS = {'a': goal}\ndef main():\n    JOBS[args.x]()\n", "perhaps"),
+    "imported in the other branch of a condition": (
+        "if args.x:\n    from other import work as go\nelse:\n    from lib import goal as go\ndef main():\n    go()\n",
+        "perhaps",
+    ),
+    "imported in one branch of a condition": (
+        "def main():\n    if x:\n        from lib import goal as go\n    else:\n        from lib import other as go\n"
+        "    go()\n",
+        "perhaps",
+    ),
+    "imported and called in a branch of its own": (
+        "def main():\n    if x:\n        from lib import goal as go\n    else:\n        from lib import other as go\n"
+        "        go()\n",
+        "no",
+    ),
+    "imported in a branch for others": (
+        "from names import go\ndef main():\n    go()\n",
+        "perhaps",
+    ),
     "looked up in a module": (
         "import lib\nfrom importlib import import_module\ndef main():\n"
         "    job = getattr(import_module('lib'), args.x)\n    job()\n",
@@ -66,6 +89,18 @@ _WAYS = {
     ),
     "a method of a class that is never made": ("from lib import Thing\ndef main():\n    y.work()\n", "no"),
     "a method that the framework calls": ("from lib import Net\ndef main():\n    net = Net()\n", "sure"),
+    "a method whose name an object of a library has": (
+        "from lib import Thing\ndef main():\n    work = wandb.init()\n    thing = Thing()\n    work.finish()\n",
+        "no",
+    ),
+    "a method of an own class that frameworks call of theirs": (
+        "from lib import Runner\ndef main():\n    runner = Runner()\n    runner.show()\n",
+        "no",
+    ),
+    "the same of a class that derives from theirs": (
+        "from lib import Worker\ndef main():\n    worker = Worker()\n    worker.start()\n",
+        "sure",
+    ),
     "a method of the base by super": (
         "from lib import Thing\nclass Other(Thing):\n    def work(self):\n        super().work()\n"
         "def main():\n    Other().work()\n",
@@ -86,9 +121,13 @@ _WAYS = {
         "perhaps",
     ),
 }
-_LIB = """import torch
+_LIB = """import threading
+import torch
 
 def goal():
+    pass
+
+def other():
     pass
 
 class Thing:
@@ -99,19 +138,34 @@ class Model:
     def update(self, images, truth, rate=0):
         goal()
 
+class Runner:
+    def run(self):
+        goal()
+
+    def show(self):
+        pass
+
+class Worker(threading.Thread):
+    def run(self):
+        goal()
+
 class Net(torch.nn.Module):
     def forward(self, x):
         goal()
 """
 
 
+_NAMES = "import torch\nif torch.cuda:\n    from lib import other as go\nelse:\n    from lib import goal as go\n"
+
+
 @pytest.mark.parametrize(("source", "expected"), _WAYS.values(), ids=_WAYS.keys())
 def test_a_function_is_reached(source: str, expected: str) -> None:
-    whole = assembled("/p", read_sources({"main.py": f"import torch\n{source}{_MAIN}", "lib.py": _LIB}))
+    sources = {"main.py": f"import torch\n{source}{_MAIN}", "lib.py": _LIB, "names.py": _NAMES}
+    whole = assembled("/p", read_sources(sources))
     goal = scope_at(whole.context, whole.context.project.modules["lib.py"], 0).definition("goal")
     assert goal is not None
     graphs = (sure_calls(whole.context), possible_calls(whole.context))
-    found = [Reach(graph, "main.py", ["main.py", "lib.py"]).reaches({("lib.py", goal.block)}) for graph in graphs]
+    found = [Reach(graph, "main.py", sources).reaches({("lib.py", goal.block)}) for graph in graphs]
     assert found == {"sure": [True, True], "perhaps": [False, True], "no": [False, False]}[expected]
 
 
@@ -126,6 +180,20 @@ def test_what_fails_only_under_an_option_does_not_fail_readiness() -> None:
         (program,) = [one for one in programs({"train.py": source.format(line)}) if one.entry]
         (fact,) = program.index.of_kind("cuda")
         assert program.surely_runs(fact) is expected
+
+
+def test_what_an_import_executes_of_the_packages_around_it_is_reached() -> None:
+    sources = {
+        "main.py": f"import torch\nfrom package.registry import make\n{_MAIN}    make()\n",
+        "package/__init__.py": "from .net import Net\nfrom .registry import register\nregister(Net)\n",
+        "package/registry.py": "import torch\nMADE = []\ndef register(cls):\n    MADE.append(cls)\n"
+        "def make():\n    return MADE[0]()\n",
+        "package/net.py": "import torch\nclass Net(torch.nn.Module):\n"
+        "    def __init__(self):\n        self.to('cuda')\n",
+    }
+    whole = assembled("/p", read_sources(sources))
+    (program,) = [program for program in whole.programs if program.entry == "main.py"]
+    assert [program.how_runs(fact) for fact in program.index.of_kind("cuda")] == ["surely"]
 
 
 def test_a_package_that_only_imports_functions_does_not_call_them() -> None:

@@ -31,6 +31,17 @@ MAIN = """\
     if __name__ == "__main__":
         main()
 """
+LOOKED_UP = """\
+    import torch
+    import verl.workers.worker
+
+    def main():
+        workers = getattr(verl.workers.worker, kind)()
+        getattr(workers, name)(load())
+
+    if __name__ == "__main__":
+        main()
+"""
 RUN = "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo\n"
 
 
@@ -59,9 +70,9 @@ def test_a_framework_that_is_installed_places_the_model() -> None:
 
 
 def test_the_script_that_starts_the_trainings_of_a_copied_framework_trains() -> None:
-    assert copied(".cuda()")["verl/trainer/main_ppo.py"].fact.trains
-    other = programs({"verl/trainer/main_eval_it.py": MAIN, "verl/workers/worker.py": WORKER.format(place="")})
-    assert not other["verl/trainer/main_eval_it.py"].fact.trains
+    for path, started in (("verl/trainer/main_ppo.py", True), ("verl/trainer/main_eval_it.py", False)):
+        found = programs({path: LOOKED_UP, "verl/workers/worker.py": WORKER.format(place="")})
+        assert found[path].fact.trains is started
 
 
 COMMANDS = """\

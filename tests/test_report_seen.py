@@ -80,3 +80,14 @@ def test_without_any_framework_nothing_is_to_be_migrated(
     (tmp_path / "a.py").write_text("import math\n", encoding="utf-8")
     assert "nothing to migrate" in report(capsys, "text")
     assert "frameworks_seen" not in report(capsys, "json")
+
+
+def test_training_code_that_no_script_starts_is_named(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    step = "import torch\n\ndef fit(model, x):\n    model(x.cuda()).sum().backward()\n"
+    (library / "lib" / "loop.py").write_text(step, encoding="utf-8")
+    (library / "tests").mkdir()
+    (library / "tests" / "test_loop.py").write_text(step, encoding="utf-8")
+    text = report(capsys, "text")
+    assert "1 file has training code, but no script that starts it was recognised" in text
+    assert "1 file has training code of torch that no script starts: lib/loop.py:4" in text
+    assert "No training program was recognised;" not in text

@@ -20,6 +20,9 @@ from tests.support import programs
         "from sentence_transformers import SentenceTransformer\nSentenceTransformer('m').fit(pairs)",
         "from trl import SFTTrainer\nSFTTrainer(model='m', train_dataset=rows).train()",
         "from transformers import Trainer\nTrainer(model=net(), train_dataset=rows).train()",
+        "from monai.engines import SupervisedTrainer\nSupervisedTrainer(max_epochs=1, optimizer=opt).run()",
+        "from ignite.engine import create_supervised_trainer\ncreate_supervised_trainer(net, opt, loss).run(rows)",
+        "from stable_baselines3 import PPO\nPPO('MlpPolicy', env).learn(1000)",
     ],
     ids=lambda source: source.splitlines()[-1],
 )
@@ -28,6 +31,20 @@ def test_a_program_that_starts_a_trainer_trains(source: str) -> None:
     body = "\n".join(f"    {line}" for line in rest)
     (found,) = programs({"run.py": f"{head}\n\ndef main():\n{body}\n\nif __name__ == '__main__':\n    main()\n"})
     assert (found.fact.framework, found.fact.trains) == ("torch", True)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\nfrom ignite.engine import Engine\nEngine(step).run(rows)",
+        "import torch\nfrom ignite import engine\nengine.create_supervised_evaluator(net).run(rows)",
+        "from monai.engines import SupervisedEvaluator\nSupervisedEvaluator(val_data_loader=rows).run()",
+        "import ray\nray.tune.run(search)",
+    ],
+)
+def test_what_only_evaluates_or_hands_its_own_function_on_does_not_train(source: str) -> None:
+    found = programs({"run.py": f"{source}\n\nif __name__ == '__main__':\n    pass\n"})
+    assert [(p.fact.trains, p.fact.framework == "tensorflow") for p in found] == [(False, False)]
 
 
 def test_a_program_that_loads_a_model_of_such_a_library_does_not() -> None:

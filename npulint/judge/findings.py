@@ -240,14 +240,14 @@ class InferredChips(msgspec.Struct, frozen=True):
 
 class FrameworkUse(msgspec.Struct, frozen=True):
     """What is seen where no training program is recognised, in how many files, and the first place. `use`: a framework
-    or adapter that is imported, a configuration file of a framework, or a script or module that is started and is not
-    among the files; `framework` names it."""
+    whose training steps are in code that no script starts, a framework or adapter that is imported, a configuration
+    file of a framework, or a script or module that is started and is not among the files; `framework` names it."""
 
     framework: str
     files: int
     path: str
     line: int
-    use: Literal["import", "configuration", "start"] = "import"
+    use: Literal["training", "import", "configuration", "start"] = "import"
 
 
 class OpenRelease(msgspec.Struct, frozen=True, order=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -200,17 +200,18 @@ class Programs:
 
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
-        word = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
+        named = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
         adapted = any(path.startswith(packages_under_adaptor(self.context)) for path in paths)
         how_runs = partial(self._how_runs, paths=paths, entry=entry, index=index)
         may_run = partial(self._may_run, paths, entry)
-        if word == "unknown" and framework_started_by(entry, self.context.project.root):
-            word = "train"  # by workers that the script starts by name
+        starts_workers = bool(framework_started_by(entry, self.context.project.root))
 
         def surely_runs_fact(of_index: Fact) -> bool:
             return how_runs(of_index) == "surely"
 
-        fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs_fact, adapted, entry)
+        fact = describe(
+            index, named, self._adapter, self._torch, may_run, surely_runs_fact, adapted, entry, starts_workers
+        )
         fact.ranks = self._ranks(entry)
         fact.megatron = megatron(index, paths, lambda imported: _is_in_any_case(imported, surely_runs_fact))
         fact.runtime_v2 = self._has_runtime_v2(entry, index)
@@ -230,11 +231,11 @@ class Programs:
             )
         return program
 
-    def _may_run(self, paths: list[str], entry: str, facts: list[Fact], by_name: bool) -> bool:
+    def _may_run(self, paths: list[str], entry: str, facts: Sequence[Fact], by_name: bool) -> bool:
         """Whether the program can reach the code of any of these facts; `by_name`: also where only the name of a call
         is that of a function."""
-        if not entry:
-            return True
+        if not entry or not facts:
+            return bool(facts)
         places = {place_of(fact) for fact in facts if isinstance(fact, CodeFact)}
         if by_name and self._uses.reaches(places, paths, entry):  # the cheaper question
             return True

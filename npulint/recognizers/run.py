@@ -9,6 +9,7 @@ from importlib import import_module
 from types import ModuleType
 
 from npulint.core.cancellation import checkpoint
+from npulint.data.training_calls import training_packages
 from npulint.facts.code import Ref
 from npulint.facts.model import Fact
 from npulint.model.code.module import Module
@@ -23,9 +24,9 @@ _ROOTS = {
         "npu_bridge npu_device hccl precision_tool tfdbg_ascend".split()
     ),
     "torch": frozenset(
-        "torch torch_npu torchvision apex pytorch_lightning lightning lightning_fabric accelerate deepspeed mmcv "
-        "mmengine detectron2 fastai transformers trl sentence_transformers megatron ray".split()
-    ),
+        "torch torch_npu torchvision apex lightning_fabric accelerate deepspeed detectron2 transformers trl".split()
+    )
+    | training_packages(),
     "triton": frozenset(("triton",)),
 }
 _MAP = "parameter_map"  # of a custom optimizer of TensorFlow

@@ -11,7 +11,8 @@ from npulint.report.view import fields_of
 
 
 def headline(verdict: Verdict, lang: str) -> str:
-    """The first statement: whether training programs reach the NPU and stop, or that none was recognised."""
+    """The first statement: whether training programs reach the NPU and stop, or that none was recognised, with training
+    code or without."""
     if verdict.training:
         return _of_training(verdict, lang)
     if not verdict.read and not verdict.frameworks:
@@ -21,6 +22,8 @@ def headline(verdict: Verdict, lang: str) -> str:
     if verdict.graphs or verdict.runs:
         subjects = [(word, getattr(verdict, word)) for word in ("graphs", "runs")]
         return say(lang, "list.and").join(count(lang, f"verdict.{word}", number) for word, number in subjects if number)
+    if verdict.unstarted:
+        return count(lang, "verdict.unstarted", verdict.unstarted)
     if verdict.frameworks:
         return say(lang, "verdict.unrecognised")
     return count(lang, f"verdict.{'unused' if verdict.word == 'unused' else 'files'}", verdict.read)

@@ -17,7 +17,7 @@ from npulint.judge.chip import UNKNOWN_CHIPS, inferred_chips
 from npulint.judge.evaluate.checks import evaluate
 from npulint.judge.evaluate.chips import generation, target_chips
 from npulint.judge.evaluate.demoted import Demoted, grouped
-from npulint.judge.evaluate.frameworks_seen import frameworks_seen
+from npulint.judge.evaluate.frameworks_seen import frameworks_seen, unstarted_training
 from npulint.judge.evaluate.summary import summarise
 from npulint.judge.findings import Finding, GraphSummary, InferredChips, OpenRelease, ProgramSummary
 from npulint.judge.postprocess.merge_programs import merge_project
@@ -83,6 +83,7 @@ def _judged(
     chips = target_chips(settings.target, inferred.named, inferred.unlikely)
     around = settings.tree_around(root)
     roles = file_roles(root, files, assembled, around)
+    unstarted = unstarted_training(assembled, roles)
     demoted: list[Demoted] = []
     opened: set[OpenRelease] = set()
     for program in assembled:
@@ -124,7 +125,7 @@ def _judged(
     return RawResults(
         *(findings, programs, slim, graphs, unlisted, runs),
         chips=[inferred] if programs else [],
-        seen=frameworks_seen(files),
+        seen=[*unstarted, *frameworks_seen(files)],
         open_releases=sorted(opened),
     )
 

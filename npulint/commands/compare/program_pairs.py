@@ -155,12 +155,13 @@ def _shared(program: Program, other: Program, matched: Matches) -> float:
 
 
 def training(programs: Sequence[Program], started: Container[str] = ()) -> list[Program]:
-    """The programs that train; if none certainly does, the likely ones, judging by launchers or names."""
-    entries = [p for p in programs if p.entry and (p.fact.framework != "none" or p.fact.purpose == "train")]
+    """The programs that train; if none does, those that launchers start and that nothing says another purpose of."""
+    with_framework = [p for p in programs if p.fact.framework != "none"]
+    entries = [p for p in with_framework if p.entry]
     sure = [p for p in entries if p.fact.trains]
-    launched = [p for p in entries if p.entry in started and p.fact.purpose in ("train", "unknown")]
-    named = [p for p in entries if p.fact.purpose == "train"]
-    return list(sure or launched or named or entries or [p for p in programs if p.fact.framework != "none"][:1])
+    likely = [p for p in entries if p.fact.purpose == "unknown"]
+    launched = [p for p in likely if p.entry in started]
+    return list(sure or launched or likely or entries or with_framework[:1])
 
 
 def _trained_there(

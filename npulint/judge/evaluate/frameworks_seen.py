@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from npulint.data.training_arguments import configured_framework
 from npulint.facts.model import FileFacts
+from npulint.facts.roles import Role
 from npulint.judge.findings import FrameworkUse
 from npulint.model.programs.configured.files import training_file
 from npulint.read.configuration import KIND
 from npulint.read.launcher_facts import LaunchFact
+from npulint.recognizers.file_role import APART
+from npulint.recognizers.programs import Program
 
 # What is seen of frameworks, joined across files and projects.
 
 SHOWN = ("tensorflow", "keras", "tf_slim", "npu_bridge", "npu_device", "torch", "torch_npu", "lightning")
 """The frameworks and adapters whose imports are shown, in this order."""
-_ORDER = ("import", "configuration", "start")
+_ORDER = ("training", "import", "configuration", "start")
 
 
 def joined(uses: Iterable[FrameworkUse]) -> list[FrameworkUse]:
@@ -60,6 +63,23 @@ def frameworks_seen(files: Sequence[FileFacts]) -> list[FrameworkUse]:
         for framework_use in seen.values()
         if framework_use.use != "start" or framework_use.framework not in dropped
     ]
+
+
+def unstarted_training(programs: Iterable[Program], roles: Mapping[str, Role]) -> list[FrameworkUse]:
+    """The training code that no script starts, by framework; that of files with a role for which nobody trains, such as
+    tests, does not count."""
+    seen: dict[tuple[str, str], FrameworkUse] = {}
+    for program in programs:
+        if program.entry or not program.fact.trains or program.fact.graph is not None or program.fact.run:
+            continue
+        steps = [fact for fact in program.index.of_kind("train_step") if fact.get("in_test") != "yes"]
+        first: dict[str, int] = {}
+        for step in steps:
+            if roles.get(step.path) not in APART:
+                first[step.path] = min(first.get(step.path, step.span.line), step.span.line)
+        for path, line in first.items():
+            add(seen, FrameworkUse(program.fact.framework, 1, path, line, "training"))
+    return list(seen.values())
 
 
 def _in_file(file: FileFacts, scripts: set[str]) -> Iterator[FrameworkUse]:

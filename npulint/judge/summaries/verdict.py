@@ -44,7 +44,8 @@ class Verdict(msgspec.Struct, frozen=True):
     entry scripts of others that stop without CUDA. `errors`, `warnings` and `notes` count all findings, `stops`,
     `wrong` and `slows` those of them with this meaning, as for one program, `unused` those about a training that does
     not use the NPU. `undetermined` and `to_compare` count the different readiness items of some program that are to be
-    verified, and that await a comparison with the reference. Not understood: files that were not read (`unread`) or
+    verified, and that await a comparison with the reference. `unstarted` counts the files with training code where no
+    script starts one. Not understood: files that were not read (`unread`) or
     only in part, and configurations and started scripts that no training program was recognised from. `runs`, `graphs`
     and `steps` are numbers of training runs, graphs and recorded steps, `silent` that of the files of runs without a
     result. `read` counts files; `frameworks`: a file or program uses a framework; `selective`: only some checks were
@@ -64,6 +65,7 @@ class Verdict(msgspec.Struct, frozen=True):
     to_compare: int = 0
     unread: int = 0
     partly_read: int = 0
+    unstarted: int = 0
     not_recognised: int = 0
     graphs: int = 0
     runs: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npulint.facts.code import Assignment
+from npulint.model.code.branch_imports import imports_at
 from npulint.model.code.module import Module, bound_before
 from npulint.model.code.names import Names
 from npulint.model.code.recursion import Recursion
@@ -82,7 +83,7 @@ class Bindings:
                 if assignments:
                     return [(module, b) for b in module.reaching(assignments, block, line)]
                 if name in module.imports.get(here, ()):
-                    return self._imported(module, here, name)
+                    return self._imported(module, here, name, block)
             here = record.parent
         return self._starred(module, name)
 
@@ -92,14 +93,19 @@ class Bindings:
         if binds or not self._asked.enter(question):
             return [(home, b) for b in (binds or ())[::-1]]
         is_imported = name in home.imports.get(0, ())
-        exported = self._imported(home, 0, name) if is_imported else self._starred(home, name)
+        exported = self._imported(home, 0, name, 0) if is_imported else self._starred(home, name)
         self._asked.leave(question)
         return exported
 
-    def _imported(self, module: Module, scope: int, name: str) -> list[Bound]:
-        record = module.imports[scope][name]
-        home = self.names.project.source(record, module) if record.name else None
-        return self._exported(home, record.name) if home is not None else []
+    def _imported(self, module: Module, scope: int, name: str, block: int) -> list[Bound]:
+        exported: list[Bound] = []
+        for record in imports_at(module, scope, name, block):
+            home = self.names.project.source(record, module) if record.name else None
+            bound = self._exported(home, record.name) if home is not None else []
+            if not bound:
+                return []
+            exported += bound
+        return exported
 
     def _starred(self, module: Module, name: str) -> list[Bound]:
         for record in module.stars:

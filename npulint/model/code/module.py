@@ -25,6 +25,7 @@ from npulint.facts.code import (
     Value,
 )
 from npulint.facts.model import FileFacts
+from npulint.model.code.branch_imports import branch_imports
 from npulint.model.code.local_calls import calls_from
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
@@ -152,6 +153,7 @@ class Module:
                 self.params[index] = frozenset([p.lstrip("*") for p in block.params])
                 self.shadowed.update(self.params[index])
         self.shadowed.update(a for scope, table in self.imports.items() if scope for a in table)
+        self.shadowed.update(name for _, name in self.derive(branch_imports))
 
     @cached_property
     def qualified(self) -> dict[str, int]:
@@ -356,10 +358,10 @@ class Module:
 
     def _other_branches(self, around: set[int]) -> set[int]:
         """The condition blocks that do not run where one of the blocks `around` is their ``else``."""
-        return {self._if_of_else[here] for here in around if here in self._if_of_else}
+        return {self.if_of_else[here] for here in around if here in self.if_of_else}
 
     @cached_property
-    def _if_of_else(self) -> dict[int, int]:
+    def if_of_else(self) -> dict[int, int]:
         """From each ``else`` block to its ``if`` block."""
         ifs: dict[int, int] = {}
         opened: dict[tuple[int, int], int] = {}

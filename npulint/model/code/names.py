@@ -7,9 +7,12 @@ result, ``?name`` for what cannot be known (a parameter, say).
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from npulint.data.names import canonical, star_exports
 from npulint.facts.code import Assignment, CallResult, Const, Function, Import, Op, Ref, Return, SequenceDisplay, Value
 from npulint.model.code.argument_results import CalledFunction, made_of_arguments
+from npulint.model.code.branch_imports import branch_imports, imported_choices, imports_at, meaning_of_imports
 from npulint.model.code.module import Module, bound_before
 from npulint.model.code.project import Project
 from npulint.model.code.recursion import Recursion
@@ -248,7 +251,7 @@ class Names:
         binds = module.names.get(scope, {}).get(root)
         record = module.imports.get(scope, {}).get(root)
         if record is not None and not (binds and any(b.line > record.line for b in binds)):
-            return self.of_import(module, record)
+            return meaning_of_imports(self, module, root, imports_at(module, scope, root, block))
         if not binds:
             return ""
         for bind in module.reaching(binds, block, line):
@@ -367,6 +370,24 @@ class Names:
     def block_named(self, module: Module, qualname: str) -> int:
         """The block of the function or class `qualname` in `module`, or -1."""
         return module.qualified.get(qualname, -1)
+
+    def called(self, module: Module, index: int) -> list[tuple[Module, int]]:
+        """The project's own functions and classes that call number `index` of a module may be of: one, unless its name
+        is imported in the branches of a condition."""
+        name = self.of_call(module, index)
+        definition = self.function(name)
+        if definition is not None or name[1:] not in self._chosen_imports:
+            return [] if definition is None else [definition]
+        call = module.code.calls[index]
+        written = call.callee.name if isinstance(call.callee, Ref) else ""
+        chosen = imported_choices(self, module, written, call.block)
+        return [function for choice in chosen if (function := self.function(choice)) is not None]
+
+    @cached_property
+    def _chosen_imports(self) -> frozenset[str]:
+        """The names that are imported in the branches of a condition anywhere."""
+        modules = self.project.modules.values()
+        return frozenset([name for module in modules for _, name in module.derive(branch_imports)])
 
     def function(self, name: str) -> tuple[Module, int] | None:
         """The project's own function or class with this canonical name."""

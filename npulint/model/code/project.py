@@ -275,11 +275,14 @@ class Project:
         return path[: -len(dotted)].rstrip("/")
 
     def imported(self, module: Module, record: Import) -> list[Module]:
-        """The project modules that one import statement loads."""
+        """The project modules that one import statement loads: the packages around what it names, then that."""
         key = (module.path, record.module, record.name, record.level)
         modules = self._imported.get(key)
         if modules is None:
-            modules = self._imported[key] = self._loaded(module, record)
+            modules = self._loaded(module, record)
+            packages = dict.fromkeys(path for loaded in modules for path in _packages(loaded.path, module.path))
+            around = [self.modules[path] for path in reversed(packages) if path in self.modules]
+            modules = self._imported[key] = list(dict.fromkeys([*around, *modules]))
         return modules
 
     def _loaded(self, module: Module, record: Import) -> list[Module]:
@@ -337,6 +340,14 @@ class Project:
         here = f"/{importer.name}".replace(".", "/")
         shared = {b: len(posixpath.commonpath([here, f"/{b}".replace(".", "/")])) for b in by_base}
         return by_base[max(by_base, key=lambda b: (shared[b], -len(b)))] if by_base else []
+
+
+def _packages(path: str, importer: str) -> Iterator[str]:
+    """The files of the packages around a module, but for those around its importer, which have been executed before."""
+    folder = posixpath.dirname(path)
+    while folder and not importer.startswith(f"{folder}/"):
+        yield f"{folder}/__init__.py"
+        folder = posixpath.dirname(folder)
 
 
 def _is_empty_package(module: Module) -> bool:

@@ -8,10 +8,11 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.model.code.index import FactTable
 from npulint.model.code.module import Module
 from npulint.model.code.reached import IMPORTED, STARTED, Place, home
-from npulint.model.running.call_graph import RUNNERS, sure_calls
+from npulint.model.running.call_graph import RUNNERS, started_functions, sure_calls
 from npulint.model.running.code_facts import CodeFact
 from npulint.model.running.reach import Reach
 from npulint.model.values.context import Context
+from npulint.model.values.cursors import scope_at
 
 _MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
 _NOT_ENTRY = lazy_compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
@@ -40,7 +41,7 @@ class EntryScripts:
         """Whether a module is one."""
         if _NOT_ENTRY.search(module.path):
             return False
-        if module.path in self._launched or module.main_guards:
+        if module.path in self._launched or module.main_guards or started_functions(scope_at(self._context, module, 0)):
             return True
         facts = [f for kind in _MODULE_LEVEL for f in self._facts[module.path].get(kind, ())]
         working = self._leading_to(module, {f"{module.name}:{f.get('function')}" for f in facts})

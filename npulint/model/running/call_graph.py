@@ -20,17 +20,20 @@ from npulint.model.values.choices import choices
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import CallSite, Expr, Scope, scope_at
 
-HOOKS = CALLED_BY_FRAMEWORKS | frozenset(
+_HOOKS = CALLED_BY_FRAMEWORKS | frozenset(
     """__exit__ __len__ __post_init__ compute_loss create_optimizer create_scheduler create_optimizer_and_scheduler
     get_train_dataloader on_train_start on_train_batch_start setup_model""".split()
 )
 """Methods that Python and frameworks call of an instance by themselves."""
+_PLAIN_BASES = frozenset(("object", "abc.ABC", "typing.Generic", "typing.Protocol"))  # of no framework
 
 _REGISTERING = lazy_compile(r"(?i)(?:^|[._:?])(?:register|configurable|registry)")
 _PASSED = (Ref, CallResult)  # arguments that may be functions
 _BASES = 16  # of one class that are looked at
 RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
 """Functions that start a script: they call the function that they are given."""
+
+_STARTERS = {"automain": "sacred.Experiment().automain", "start": "begin.start"}
 
 _KNOWN_ROOTS = frozenset("torch torch_npu tensorflow numpy os sys logging json math random time re shutil".split())
 
@@ -60,6 +63,7 @@ class CallGraph:
         self._surely = surely
         self._edges: dict[Place, _Edges] = {}
         self._values: dict[str, dict[int, list[Expr]]] = {}
+        self._of_frameworks: dict[Place, bool] = {}
         self._methods_of: dict[Place, list[tuple[str, Place]]] = {}
         self._by_home: dict[str, dict[int, dict[Scope, list[CallSite]]]] = {}
 
@@ -79,6 +83,8 @@ class CallGraph:
                 self._add_registered(module, edges)
                 if module.module.code.light:
                     self._use_imports(module, edges)
+            for function in started_functions(module) if where == STARTED else ():
+                self._enter(function, edges)
             if where > 0:
                 self._decorated(module.at(where), edges)
             for record in module.module.code.imports if where in (IMPORTED, STARTED) else ():
@@ -193,7 +199,9 @@ class CallGraph:
         if target is None and not self._surely and "." in call.written:  # ``Actor.remote()``, ``actor.fit.remote()``
             holder = call.written.rpartition(".")[0]
             self._pass(call.scope.named(holder, call.line), edges)
-            edges.methods.add((holder.rpartition(".")[2], _ANY))
+            owner, _, method = holder.rpartition(".")
+            if owner:
+                edges.methods.add((method, _ANY))
 
     def _add_method(self, call: CallSite, edges: _Edges) -> None:
         """The method that a call of something unknown may be of."""
@@ -268,6 +276,24 @@ class CallGraph:
                     queue += [base for expr in scope.bases if (base := self._own_class(expr)) is not None]
         return methods
 
+    def is_hook(self, place: Place, name: str) -> bool:
+        """Whether Python calls a method of a class by itself, or a framework may: one of its own class is a stranger to
+        frameworks unless it derives from theirs, or a decorator hands it to one."""
+        return name in _HOOKS and (name.startswith("__") or self._is_of_framework(place))
+
+    def _is_of_framework(self, place: Place) -> bool:
+        known = self._of_frameworks.get(place)
+        if known is None:
+            scope = scope_at(self._context, self._context.project.modules[place[0]], place[1])
+            queue, known = [scope], bool(scope.decorators)
+            for derived in queue:
+                for expr in () if known or len(queue) > _BASES else derived.bases:
+                    base = self._own_class(expr)
+                    known = known or (base is None and expr.name.partition("[")[0] not in _PLAIN_BASES)
+                    queue += [] if base is None else [base]
+            self._of_frameworks[place] = known
+        return known
+
     def needed(self, method: Place) -> int:
         """How many arguments a call of a method must give, besides the object."""
         record = self._context.project.modules[method[0]].blocks[method[1]]
@@ -335,6 +361,19 @@ def sure_calls(context: Context) -> CallGraph:
 def possible_calls(context: Context) -> CallGraph:
     """All edges of a project's call graph."""
     return CallGraph(context, surely=False)
+
+
+def started_functions(module: Scope) -> list[Scope]:
+    """The functions of a module that their decorators call where it is started as a script (``@ex.automain``)."""
+    return [
+        function
+        for function in module.blocks_of("function")
+        if any(decorator.name == _STARTERS.get(_last(decorator)) for decorator in function.decorators)
+    ]
+
+
+def _last(decorator: Expr) -> str:
+    return decorator.written.rpartition(".")[2]
 
 
 def _keeps(decorator: Expr) -> bool:

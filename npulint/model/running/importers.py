@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import Scope, scope_at
@@ -25,16 +24,6 @@ def import_places(context: Context) -> Mapping[str, list[tuple[Scope, int]]]:
             if not loaded:  # most imports are of other packages
                 continue
             place = (scope_at(context, module, record.block), record.line)
-            targets = {target.path for target in loaded} - {module.path}
-            packages = {package for path in targets for package in _packages(path, module.path)}
-            for path in sorted(targets | packages.intersection(project.modules)):
+            for path in sorted({target.path for target in loaded} - {module.path}):
                 places[path].append(place)
     return places
-
-
-def _packages(path: str, importer: str) -> Iterator[str]:
-    """The files of the packages around a module, but for those around its importer, which have been executed before."""
-    folder = posixpath.dirname(path)
-    while folder and not importer.startswith(f"{folder}/"):
-        yield f"{folder}/__init__.py"
-        folder = posixpath.dirname(folder)

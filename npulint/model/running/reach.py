@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Literal
 
 from npulint.model.code.reached import IMPORTED, STARTED, Place
-from npulint.model.running.call_graph import HOOKS, CallGraph, possible_calls
+from npulint.model.running.call_graph import CallGraph, possible_calls
 from npulint.model.values.context import Context
 
 HowReached = Literal["surely", "maybe", "no"]
@@ -85,7 +85,7 @@ class Reach:
             self._classes.add(cls)
             for name, method in self._graph.methods(cls) if cls[0] in self._allowed else ():
                 needed = self._graph.needed(method)
-                if name in HOOKS or needed <= self._called.get(name, -1):
+                if self._graph.is_hook(cls, name) or needed <= self._called.get(name, -1):
                     fresh.add(method)
                 else:
                     self._waiting.setdefault(name, []).append((needed, method))

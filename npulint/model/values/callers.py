@@ -48,8 +48,7 @@ def _all_calls(context: Context) -> dict[tuple[str, int], list[Site]]:
     calls: dict[tuple[str, int], list[Site]] = defaultdict(list)
     for home in context.project.modules.values():
         for index, name in enumerate(context.names.of_calls(home)):
-            target = context.names.function(name) if ":" in name else None
-            if target is not None:
+            for target in context.names.called(home, index) if ":" in name or name.startswith("?") else ():
                 calls[target[0].path, target[0].called_block(target[1])].append((home, index))
     return calls
 

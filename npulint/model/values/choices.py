@@ -7,6 +7,7 @@ import itertools
 import re
 
 from npulint.facts.code import Function, Ref
+from npulint.model.code.branch_imports import imported_choices
 from npulint.model.code.module import Module
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes
@@ -37,6 +38,8 @@ def _is_looked_up(value: Expr) -> bool:
             return call.last in _LOOKING_UP
         return any(map(_is_looked_up, target.returns))
     if value.written:
+        if _imported(value):
+            return True
         head = value.written.rpartition(".")[0]
         assigned = [assignment.value for assignment in value.assignments]
         return any(map(_is_looked_up, assigned)) or (bool(head) and _is_looked_up(value.sibling(Ref(head))))
@@ -51,6 +54,8 @@ def _choices(value: Expr) -> list[str]:
         return [name]
     if name.startswith(_FRAMEWORKS) and "()" not in name and "[]" not in name:
         return [name]
+    if imported := _imported(value):
+        return imported
     if value.subscript is not None:
         return _elements(*value.subscript)
     if value.call is not None:
@@ -61,6 +66,14 @@ def _choices(value: Expr) -> list[str]:
         if any(members):
             return [member for member in members if member]
     return [choice for source in (*value.sources[:_MOST], *_decorated_with(value)) for choice in _choices(source)]
+
+
+def _imported(value: Expr) -> list[str]:
+    """What a name may mean that is imported in the branches of a condition."""
+    if value.name != f"?{value.written}" or "." in value.written:
+        return []
+    scope = value.scope
+    return imported_choices(value.context.names, scope.module, value.written, scope.block)
 
 
 def _split(value: Expr) -> tuple[Expr, str] | None:

@@ -10,11 +10,13 @@ import tokenize
 import warnings
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cache
 
 import msgspec
 
 from npulint.core.budget import reserve
 from npulint.core.lazy_regex import lazy_compile
+from npulint.data.training_calls import training_packages
 from npulint.facts.code import Code
 from npulint.facts.model import Problem, Span
 from npulint.read.python.python2 import ASYNC, modernised
@@ -178,7 +180,7 @@ def _words(node: ast.AST) -> Iterator[str]:
 _WORDS = (  # most likely first
     *("torch", "tensorflow", "npu", "argparse", "environ", "cuda", "tf.", "ataset", "keras", "optimizer", "subprocess"),
     *("horovod", "hvd", "add_argument", "DEFINE_", "HParams", "apex", "CUDA", "tenv(", "import_module", "__import__"),
-    *("import ray", "from ray", "from trl", "lightning", "accelerate", "deepspeed", "transformers", "vllm", "triton"),
+    *("from trl", "lightning", "accelerate", "deepspeed", "transformers", "vllm", "triton"),
     *("slim", "cupy", "sess", "Sess", "os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
     *("backward(", "regist", "Regist", "yaml.", "OmegaConf"),
 )
@@ -190,7 +192,13 @@ _BODIES = ("body", "handlers", "orelse", "finalbody", "cases")
 
 def is_relevant(text: str) -> bool:
     """Whether a source contains any word that facts are about."""
-    return any(map(text.__contains__, _WORDS))
+    return any(map(text.__contains__, _WORDS)) or any(map(text.__contains__, _imports_of_training()))
+
+
+@cache
+def _imports_of_training() -> tuple[str, ...]:
+    """How the libraries are imported that train by one call."""
+    return tuple([f"{word} {package}" for package in training_packages() for word in ("import", "from")])
 
 
 def read_lightly(text: str, tree: ast.Module) -> Code:

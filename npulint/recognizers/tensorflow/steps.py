@@ -66,6 +66,8 @@ class LibraryTraining(CallFact):
 
     on: str
     """The receiver: keras, or a canonical name."""
+    framework: Literal["tensorflow"] = "tensorflow"
+    """The framework that computes the gradients."""
     scaled: Literal["unknown"] = "unknown"
     """Whether the optimizer scales the loss."""
     gradients: Literal["unknown"] = "unknown"
@@ -82,6 +84,8 @@ class MadeStep(CallFact):
 
     on: str
     """The canonical name of the function."""
+    framework: Literal["tensorflow"] = "tensorflow"
+    """The framework that computes the gradients."""
     gradients: Literal["compute_gradients"] = "compute_gradients"
     """The origin of the gradients."""
     reached: HowReached = "no"
@@ -100,6 +104,8 @@ class OptimizerStep(CallFact):
 
     on: str
     """The canonical name of the receiver."""
+    framework: Literal["tensorflow"] = "tensorflow"
+    """The framework that computes the gradients."""
     reached: HowReached = "no"
     """Whether a training program reaches it: surely, maybe (through calls that depend on something, or on an object of
     unknown class) or not; set when the programs are known."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from npulint.core.lazy_regex import lazy_compile
+from npulint.data.training_calls import is_training_call
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.model.running.code_facts import CallFact
@@ -82,15 +85,8 @@ _TRAINER = lazy_compile(
     r"^(?!tensorflow|keras|tf_|paddle|sklearn)\w+\.(?:\w+\.)*\w*Trainer(?:\.from_argparse_args|\.from_config)?"
     r"(?:\(\)|Config\(\)\.build\(\))\.(?:fit|train)$"  # of any library
     r"|^hydra\.utils\.(?:instantiate|call)\(\)\.(?:fit|train)$"
-    r"|^(?:mmcv|mmengine)\.(?:\w+\.)*(?:build_runner|\w*Runner(?:\.from_cfg)?)\(\)\.(?:run|train)$"
-    r"|^sentence_transformers\.(?:\w+\.)*\w+\(\)\.(?:fit|old_fit|train)$"
-    r"|^ray\.train\.(?:\w+\.)*\w*Trainer\(\)\.fit$"
-    r"|^(?:pytorch_lightning|lightning)\.(?:\w+\.)*LightningCLI$"
-    r"|^megatron\.training\.(?:\w+\.)*pretrain$"
     r"|^[^?]*:(?:\w+\.)*(?:\w*_)?trainer\(\)\.(?:fit|train)$"  # made by a function that others override
-    r"|^fastai\.(?:\w+\.)*\w*[Ll]earner\(\)\.(?:fit|fine_tune)\w*$"
 )
-_STARTS = (".fit", ".old_fit", ".train", ".run", ".fit_one_cycle", ".fine_tune", ".LightningCLI", ".pretrain")
 
 
 @fact_kind("npu")
@@ -117,6 +113,9 @@ class MoveToNpu(CallFact):
 class TrainStep(CallFact):
     """Gradients are computed (``backward``), or a library's trainer is started (``fit``, ``train``, ``run``,
     ``pretrain`` …)."""
+
+    framework: Literal["torch"] = "torch"
+    """The framework that computes the gradients."""
 
     @attribute
     def loop(self) -> bool:
@@ -153,7 +152,13 @@ class TrainStep(CallFact):
         return is_stepped(self.call)
 
 
-@recognizes(matching=lambda name: name.endswith(".backward") or (name.endswith(_STARTS) and bool(_TRAINER.match(name))))
+def _is_step(name: str) -> bool:
+    """Whether a call, by its canonical name, may be a training step, or starts a trainer."""
+    started = name.endswith((".fit", ".train")) and _TRAINER.match(name) is not None
+    return name.endswith(".backward") or started or is_training_call(name)
+
+
+@recognizes(matching=_is_step)
 def train_steps(call: CallSite) -> list[TrainStep]:
     """Calls of ``backward`` of a loss, except of custom gradient functions and for gradients of inputs; calls that
     start a trainer."""
