@@ -98,6 +98,7 @@ class ConfiguredTraining:
         program = Program(start.path, self._context.project.root, [start.path], Index([table(own), shared]), fact)
         paths = {start.path, *(argument.path for argument in own)}
         program.how_runs = lambda any_fact: "surely" if any_fact.path in paths else "maybe"
+        program.is_example = not start.is_started
         program.fact.computes(precision_of(program.index, True, program.surely_runs))
         return program
 
