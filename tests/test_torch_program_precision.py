@@ -168,3 +168,14 @@ def test_the_precision_of_a_configured_training(arguments: str, expected: str) -
     start = "stage: sft\nmodel_name_or_path: Qwen/Qwen2.5-7B-Instruct\nfinetuning_type: lora\n"
     fact = _program({"train.yaml": start + arguments})
     assert f"{fact.precision} {fact.gradients} {fact.scaled}" == expected
+
+
+def test_each_way_to_train_is_scaled() -> None:
+    source = (
+        "import os\nscaler = torch.npu.amp.GradScaler()\n"
+        "def train_and_evaluate(model, loss, optimizer):\n"
+        "    scaler.scale(loss).backward()\n    scaler.step(optimizer)\n"
+        "if os.environ.get('RANK') == '0':\n    train_and_evaluate(model, loss, optimizer)\n"
+        "else:\n    train_and_evaluate(model, loss, optimizer)\n"
+    )
+    assert _program({"train.py": _HEAD + source}).scaled == "yes"

@@ -71,8 +71,9 @@ def _parameters(reasons: Iterable[_Evidence]) -> Computed:
 
 
 def _trains(fact: Fact) -> bool:
-    """Whether a fact is about code that may take part in training."""
-    return fact.get("in_test") != "yes" and fact.get("evaluates") != "yes"
+    """Whether a fact is about code that may take part in training; a function that trains may evaluate as well."""
+    evaluates = fact.get("evaluates") == "yes" and fact.get("trains") != "yes"
+    return fact.get("in_test") != "yes" and not evaluates
 
 
 def _is_sure(fact: Fact, surely_runs: Callable[[Fact], bool]) -> bool:
@@ -151,10 +152,11 @@ def _scaled(index: Index, reasons: Iterable[_Evidence], surely_runs: Callable[[F
     """Whether the loss is scaled: surely somewhere, or surely nowhere, as far as the code and its frameworks show."""
     if any(reason.sure and reason.scaled == "yes" for reason in reasons):
         return "yes"
-    steps = [fact for fact in index.of_kind("train_step") if _trains(fact)]
+    steps = [fact for fact in index.of_kind("train_step") if fact.get("in_test") != "yes"]
     scaled = [step for step in steps if step.get("scaled") in _SCALED_BY]
     scalers = [fact.get("enabled") for fact in index.of_kind("grad_scaler") if fact.get("in_test") != "yes"]
-    if any(_is_sure(step, surely_runs) for step in scaled) and (not scalers or set(scalers) != {"no"}):
+    is_on = not scalers or set(scalers) != {"no"}
+    if is_on and scaled and (scaled == steps or any(_is_sure(step, surely_runs) for step in scaled)):
         return "yes"
     used = any(index.named("scaler_use", name) for name in ("scale", "step", "update"))
     if scaled or used or _is_scaled_elsewhere(index) or any(reason.scaled == "yes" for reason in reasons):
