@@ -273,8 +273,9 @@ def torch_api() -> dict[str, Any]:
 
 
 def torch_removed() -> dict[str, list[str]]:
-    """Interfaces that PyTorch no longer has: the first release with an adapter that surely lacks it, replacement."""
-    return {r["name"]: [r["gone"], r["instead"]] for r in rows("torch_removed.csv")}
+    """Interfaces that PyTorch no longer has: the first release with an adapter that surely lacks it, replacement, the
+    argument that must be passed since."""
+    return {r["name"]: [r["gone"], r["instead"], r["argument"]] for r in rows("torch_removed.csv")}
 
 
 def letters(found: list[Range], count: int) -> str:

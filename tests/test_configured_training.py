@@ -539,3 +539,30 @@ def test_arguments_of_a_training_are_notes_where_a_tool_gets_them(project: Proje
     answer = project.write({**scripts, **launchers}).check("--min-severity", "note")
     found = [one for one in answer.findings if one["name"] == "transformer-engine-configured"]
     assert {one["path"]: one["severity"] for one in found} == {"pretrain.sh": "warning", "convert.sh": "note"}
+
+
+_LOOP = (
+    "import torch, torch_npu\nmodel = torch.nn.Linear(3, 3).npu()\nfor x in range(3):\n    model(x).sum().backward()\n"
+)
+_PAGED = SFT + "optim: paged_adamw_8bit\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "severity"),
+    [
+        pytest.param({"a.yaml": _PAGED}, "error", id="the only training"),
+        pytest.param({"a.yaml": _PAGED, "b.yaml": SFT}, "error", id="nothing is started"),
+        pytest.param({"a.yaml": _PAGED, "run.sh": "llamafactory-cli train a.yaml\n"}, "error", id="started"),
+        pytest.param(
+            {"a.yaml": _PAGED, "b.yaml": SFT, "run.sh": "llamafactory-cli train b.yaml\n"},
+            "note",
+            id="another is started",
+        ),
+        pytest.param({"a.yaml": _PAGED, "train.py": _LOOP}, "note", id="beside a script that trains"),
+    ],
+)
+def test_a_configuration_that_nothing_starts_is_an_example(
+    project: Project, files: dict[str, str], severity: str
+) -> None:
+    findings = project.write(files).check("--select=NPU7106").findings
+    assert {finding["severity"] for finding in findings} == {severity}

@@ -13,7 +13,14 @@ from npulint.data.torch_removed import removed_interfaces
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("name", sorted(removed_interfaces()))
+def test_the_installed_pytorch_asks_for_the_argument() -> None:
+    torch = pytest.importorskip("torch")
+    assert [name for name, removed in removed_interfaces().items() if removed.argument] == ["torch.stft"]
+    with pytest.raises(RuntimeError, match="return_complex"):
+        torch.stft(torch.ones(8), 4, window=torch.ones(4))
+
+
+@pytest.mark.parametrize("name", sorted(name for name, row in removed_interfaces().items() if not row.argument))
 def test_the_installed_pytorch_lacks_it(name: str) -> None:
     torch = pytest.importorskip("torch")
     found = _member(name)

@@ -64,6 +64,30 @@ _ESTIMATOR = _HEAD + (
 )
 _MODE = "op.parameter_map['precision_mode'].s = tf.compat.as_bytes('{0}')\n"
 _ARGUMENT = ", precision_mode='{0}'"
+_TORCH = """\
+import torch
+import torch_npu
+{before}
+model = torch.nn.Linear(2, 2).npu()
+optimizer = torch.optim.Adam(model.parameters())
+{made}
+for x in torch.utils.data.DataLoader([1], 8):
+    with {context}:
+        loss = torch.baddbmm(model(x), x, x).log().masked_fill(x == 0, -1e9).sum()
+    {backward}
+    optimizer.step()
+"""
+_SCALER = "scaler = torch.amp.GradScaler('npu')"
+_FLOAT16, _BFLOAT16 = "torch.autocast('npu')", "torch.autocast('npu', dtype=torch.bfloat16)"
+_PLAIN, _NOTHING = "loss.backward()", "torch.enable_grad()"
+_SCALED = "scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()"
+_MANUAL = "(loss * scale).backward(); [p.grad.div_(scale) for p in model.parameters()]"
+
+
+def _torch(context: str, backward: str, made: str = "", before: str = "") -> str:
+    return _TORCH.format(context=context, backward=backward, made=made, before=before)
+
+
 _PROGRAMS = {
     "a session without a mode": _SESSION.format(mode=""),
     "an Estimator without a mode": _ESTIMATOR.format(mode=""),
@@ -71,6 +95,24 @@ _PROGRAMS = {
     "an Estimator in a mixed mode": _ESTIMATOR.format(mode=_ARGUMENT.format("allow_mix_precision")),
     "a session in its own types": _SESSION.format(mode=_MODE.format("must_keep_origin_dtype")),
     "a session in bfloat16": _SESSION.format(mode=_MODE.format("allow_mix_precision_bf16")),
+    "PyTorch in float32": _torch(_NOTHING, _PLAIN),
+    "PyTorch in float16": _torch(_FLOAT16, _PLAIN),
+    "PyTorch in float16, scaled": _torch(_FLOAT16, _SCALED, _SCALER),
+    "PyTorch in float16, scaled manually": _torch(_FLOAT16, _MANUAL, "scale = 1024.0"),
+    "PyTorch in float16, a scaler that nothing uses": _torch(_FLOAT16, _PLAIN, _SCALER),
+    "PyTorch in float32, a scaler that nothing uses": _torch(_NOTHING, _PLAIN, _SCALER),
+    "PyTorch in bfloat16": _torch(_BFLOAT16, _PLAIN),
+    "PyTorch in bfloat16, scaled": _torch(_BFLOAT16, _SCALED, _SCALER),
+    "PyTorch, a context for CUDA": _torch("torch.cuda.amp.autocast()", _PLAIN),
+    "PyTorch, cast to float16": _torch(_NOTHING, _PLAIN, "model.half()"),
+    "PyTorch, cast to float16, scaled": _torch(_NOTHING, _SCALED, f"model.half(); {_SCALER}"),
+    "PyTorch, cast to float16, scaled manually": _torch(_NOTHING, _MANUAL, "model.half(); scale = 1024.0"),
+    "PyTorch, cast to bfloat16": _torch(_NOTHING, _PLAIN, "model.bfloat16()"),
+    "PyTorch with Accelerate": _torch(
+        _NOTHING,
+        "accelerator.backward(loss)",
+        before="from accelerate import Accelerator\naccelerator = Accelerator(mixed_precision='fp16')",
+    ),
 }
 
 

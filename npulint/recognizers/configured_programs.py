@@ -19,6 +19,7 @@ from npulint.model.programs.configured.arguments import (
 from npulint.model.programs.configured.settings import TrainingStart
 from npulint.model.programs.configured.starts import TrainingStarts
 from npulint.model.programs.program_fact import ProgramFact
+from npulint.model.programs.torch_precision import precision_of
 from npulint.model.values.context import Context
 from npulint.read.launcher_facts import LaunchFact
 from npulint.recognizers.programs import Program
@@ -97,6 +98,8 @@ class ConfiguredTraining:
         program = Program(start.path, self._context.project.root, [start.path], Index([table(own), shared]), fact)
         paths = {start.path, *(argument.path for argument in own)}
         program.how_runs = lambda any_fact: "surely" if any_fact.path in paths else "maybe"
+        program.is_example = not start.is_started
+        program.fact.computes(precision_of(program.index, True, program.surely_runs))
         return program
 
 

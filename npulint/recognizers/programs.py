@@ -76,6 +76,9 @@ class Program:
         """Whether the entry script is a module that runs its own tests when it is started; set by `Programs`."""
         self.is_left_over = False
         """Whether it is what no entry script reaches, in a project with programs that train; set by `Programs`."""
+        self.is_example = False
+        """Whether it is a configuration that nothing of the project starts, beside trainings that are scripts or are
+        started; set by `Programs`."""
         self.is_tool = False
         """Whether its entry script trains nothing, in a project with programs that train; set by `Programs`."""
         self.how_runs: Callable[[Fact], HowReached] = lambda _: "surely"
@@ -167,10 +170,13 @@ class Programs:
             left = program.entry and (not fact.configured or redirected)  # a configuration has no code to migrate
             if fact.project_npu and fact.migration == "none" and fact.framework == "torch" and left:
                 fact.migration = "left"
-        trained = any(program.entry and program.fact.trains for program in programs)
+        training_programs = [program for program in programs if program.entry and program.fact.trains]
+        trained = bool(training_programs)
+        offered = not all(program.is_example for program in training_programs)
         for program in programs:
             program.is_left_over = trained and not program.entry
             program.is_tool = trained and bool(program.entry) and not program.fact.trains
+            program.is_example = program.is_example and offered
         _agree_on_tensorflow(programs)
         may_lack_npu = NpuNeed(self.context, programs).may_lack
         for program in programs:

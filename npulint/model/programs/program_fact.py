@@ -106,8 +106,8 @@ class ProgramFact(Fact, eq=False, kw_only=True, dict=True):
 
     @attribute
     def gradients(self) -> Computed:
-        """The type of the gradients of its matrix operators on the NPU, of a TensorFlow program: `chip` if no mode is
-        set and the chip is not known (float16 on 910A, float32 on later ones)."""
+        """The type of the gradients of its matrix operators on the NPU: `chip` if no mode is set and the chip is not
+        known (float16 on 910A, float32 on later ones)."""
         return self._computed.gradients_on(self.soc)
 
     @attribute
@@ -116,6 +116,17 @@ class ProgramFact(Fact, eq=False, kw_only=True, dict=True):
         mode is set and nothing of the project is migrated yet, so that a mixed mode is what it will get."""
         is_planned = self.precision == "default" and not self.npu and not self.project_npu
         return "planned" if is_planned else self._computed.operators
+
+    @attribute
+    def parameters(self) -> Computed:
+        """The type of the parameters that the optimizer of a PyTorch program updates."""
+        return self._computed.parameters
+
+    @attribute
+    def scaled(self) -> Flag:
+        """Whether a PyTorch program scales its loss: by a scaler, apex, a framework or by hand; `no` if nothing in it
+        does so."""
+        return self._computed.scaled
 
     def computes(self, precision: ProgramPrecision) -> None:
         """Notes its precision."""

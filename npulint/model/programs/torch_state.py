@@ -12,22 +12,20 @@ from npulint.facts.attributes import Flag
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 from npulint.model.code.index import Index
-from npulint.model.programs.precision import Precision
 from npulint.model.programs.program_fact import Migration, MigrationState, ProgramFact
+from npulint.model.programs.torch_precision import precision_of
 from npulint.read.launcher_facts import LaunchFact
 
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 _ASKING = ("torch.accelerator.", "torch._utils._get_available_device_type", "torch._C._get_accelerator")
 _DEEPSPEED = "deepspeed.accelerator.get_accelerator()."
 _PLACING = lazy_compile(r"^(?:set_device|(?:current_)?device(?:_name)?|on_device|\w+Tensor|pin_memory)$")
-_AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
 _MEGATRON = tuple(
     f"megatron.{part}" for part in "training legacy initialize model core.models core.transformer".split()
 )
 _MEGATRON_ADAPTORS = tuple(
     "mindspeed mindspeed_llm mindspeed_mm mindspeed_rl modellink ascendspeed deepspeed_npu megatron_npu swift".split()
 )
-_SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
 
 
 SurelyRuns = Callable[[Fact], bool]
@@ -37,11 +35,11 @@ SurelyRuns = Callable[[Fact], bool]
 def describe(fact: ProgramFact, index: Index, release: str, adapted: bool, surely_runs: SurelyRuns) -> None:
     """Sets the attributes that only PyTorch programs have; `release` is that of PyTorch, or empty; `adapted`: packages
     of the project apply an adaptor to it; `surely_runs`: whether the program surely reaches a fact."""
-    fact.precision = precision(index)
     fact.multi_device = multi_device(index)
     fact.torch = release
     fact.adapted = adapted
     fact.migration = "transfer" if adapted else migration(index, surely_runs)
+    fact.computes(precision_of(index, fact.migration != "manual", surely_runs))
     fact.state = state(index, fact.migration)
 
 
@@ -130,17 +128,6 @@ def _uses_npu(index: Index) -> bool:
     if index.of_kind("npu"):
         return True
     return any(name.startswith(("torch.npu.", "torch_npu.")) for k in ("call", "mention") for name in index.names(k))
-
-
-def precision(index: Index) -> Precision:
-    """mixed, fp16 (the model is cast manually) or default (not set)."""
-    if any(fact.name == "apex.amp.initialize" for fact in index.named("call", "initialize")):
-        return "mixed"
-    if any(fact.name in _AUTOCAST for fact in [*index.named("call", "autocast"), *index.named("mention", "autocast")]):
-        return "mixed"
-    if any(fact.name in _SCALERS for fact in index.named("call", "GradScaler")):
-        return "mixed"
-    return "fp16" if index.of_kind("half_model") else "default"
 
 
 def multi_device(index: Index) -> Flag:

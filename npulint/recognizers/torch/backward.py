@@ -8,6 +8,7 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.model.running.inner_functions import blocks_as_run, joined_calls
 from npulint.model.values.cursors import CallSite, Expr, Scope
 from npulint.model.values.walker import memoized
+from npulint.recognizers.torch.manual_scaling import is_scaled_manually
 
 _SCALE_LOSS = "apex.amp.scale_loss()"
 _ENGINE = lazy_compile(
@@ -15,12 +16,12 @@ _ENGINE = lazy_compile(
     r"|(?:^|\.)(?:deepspeed|accelerate|lightning\w*|colossalai)\.[\w.()\[\]]+\.backward$",
 )
 
-Scaled = Literal["yes", "no", "unknown", "apex", "bypassed", "scaler", "engine"]
+Scaled = Literal["yes", "no", "unknown", "apex", "bypassed", "scaler", "manual", "engine"]
 
 
 def scaled(call: CallSite) -> Scaled:
     """How the loss of a backward call is scaled: apex, bypassed (in the block of apex, but not the scaled loss),
-    scaler, engine (by a library), unknown (the loss is a parameter) or no."""
+    scaler, manual (by a factor), engine (by a library), unknown (the loss is a parameter) or no."""
     if call.name.endswith("scale().backward"):
         return "scaler"
     if _ENGINE.search(call.name) or any(not _is_gradient(value) for value in call.args):
@@ -30,6 +31,8 @@ def scaled(call: CallSite) -> Scaled:
         return _in_block(call, block)
     if any(loss.name.endswith(".scale()") for loss in _losses(call)):
         return "scaler"
+    if any(map(is_scaled_manually, _losses(call))):
+        return "manual"
     return "unknown" if _is_scaled_otherwise(call) else "no"
 
 

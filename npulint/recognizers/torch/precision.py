@@ -10,8 +10,9 @@ from npulint.facts.kinds import fact_kind
 from npulint.model.running.code_facts import CallFact
 from npulint.model.running.inner_functions import joined_calls
 from npulint.model.running.npu_server import npu_server
+from npulint.model.running.surroundings import step_at
 from npulint.model.running.training import training_of
-from npulint.model.values.cursors import CallSite
+from npulint.model.values.cursors import CallSite, Scope
 from npulint.recognizers.registry import recognizes
 from npulint.recognizers.torch import scaling
 from npulint.recognizers.torch.half_types import HALVES, cast_to
@@ -53,12 +54,17 @@ class Autocast(CallFact):
     @attribute
     def trains(self) -> bool:
         """Whether every training step opens it, or the training loop runs in it."""
-        if self.step == "yes":
+        opened = self._opened
+        if self.step == "yes" or any(step_at(block, block.record.line) == "yes" for block in opened):
             return True
         loops = (loop for loop in training_of(self.call.context).loops if loop.module is self.scope.module)
-        return any(
-            ancestor.kind == "with" and ancestor.test.call == self.call for loop in loops for ancestor in loop.ancestors
-        )
+        return any(ancestor in opened for loop in loops for ancestor in loop.ancestors)
+
+    @property
+    def _opened(self) -> list[Scope]:
+        """The ``with`` blocks of its module that open it."""
+        blocks = self.scope.at(0).blocks_of("with")
+        return [block for block in blocks if block.test.call == self.call or self.call in block.test.sites]
 
     @attribute
     def dead(self) -> bool:

@@ -25,8 +25,8 @@ _LATER = (2, 0)
 
 @fact_kind("removed_interface")
 class RemovedInterface(PlaceFact):
-    """A function of PyTorch is called, or a module or member imported, that later releases no longer have; not where
-    the code tests the release or tries first. The name is its canonical name."""
+    """A function of PyTorch is called, or a module or member imported, that later releases no longer have, or refuse
+    without another argument; not where the code tests the release or tries first. The name is its canonical name."""
 
     _removed: Removed
 
@@ -45,6 +45,11 @@ class RemovedInterface(PlaceFact):
         return self._removed.gone
 
     @attribute
+    def without(self) -> str:
+        """The argument whose absence is an error since then, or `-` where the interface is gone."""
+        return self._removed.argument.partition("|")[0] or "-"
+
+    @attribute
     def instead(self) -> str:
         """What to write instead."""
         return self._removed.instead
@@ -54,9 +59,16 @@ class RemovedInterface(PlaceFact):
 def called(call: CallSite) -> list[RemovedInterface]:
     """Calls of removed functions."""
     name = call.name
-    if _is_tried(call.scope) or name in _given(call.context):
+    removed = removed_interfaces()[name]
+    if _is_tried(call.scope) or name in _given(call.context) or _passes(call, removed.argument):
         return []
-    return [RemovedInterface(call.scope, call.span, name, removed_interfaces()[name])]
+    return [RemovedInterface(call.scope, call.span, name, removed)]
+
+
+def _passes(call: CallSite, argument: str) -> bool:
+    """Whether a call may pass the argument (``name|position``) that releases ask for."""
+    name, _, position = argument.partition("|")
+    return name != "" and (call.starred or call.argument(name, int(position)) is not None)
 
 
 @recognizes_in_modules

@@ -130,8 +130,8 @@ class TrainStep(CallFact):
 
     @attribute
     def scaled(self) -> Scaled:
-        """How the loss is scaled: by apex, bypassed (in the block of apex, but not the scaled loss), by a scaler, by an
-        engine (a library), or no."""
+        """How the loss is scaled: by apex, bypassed (in the block of apex, but not the scaled loss), by a scaler,
+        manual (multiplied by a factor by which gradients are divided), by an engine (a library), or no."""
         return scaled(self.call) if self.name == "backward" else "engine"
 
     @attribute

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -30,6 +30,10 @@ from npulint.read.packages import Dependency
 from npulint.read.requirement import excludes_from
 
 _SWITCHED = ("true", "false")
+_HALF = ("mixed-precision", "float16-without-loss-scale", "fused-optimizer-loss-scaling")
+"""Causes of arguments with which a training computes in half precision."""
+_BFLOAT16 = lazy_compile(r"bf(?:loat)?16")
+_CAST = lazy_compile(r"16-true$|^pure_bf16=")
 _VERSION = lazy_compile(r"([A-Za-z][\w.-]*?)(<|>=)([\d.]+)")
 
 Versions = Mapping[str, str]
@@ -61,6 +65,18 @@ class ArgumentMeaning(Fact, dict=True):
         """What the value does: the training stops (refused), or the argument is ignored, slow, wrong (the numbers are),
         cpu (computes there), or fine."""
         return self._rule.effect
+
+    @attribute
+    def half(self) -> Literal["float16", "bfloat16", "none"]:
+        """The type of half precision that the training computes in because of it, or none."""
+        if self.cause not in _HALF:
+            return "none"
+        return "bfloat16" if _BFLOAT16.search(f"{self.name}={self.value}") else "float16"
+
+    @attribute
+    def casts(self) -> bool:
+        """Whether it converts the parameters to this type, so that the optimizer updates them in half precision."""
+        return _CAST.search(f"{self.name}={self.value}") is not None
 
     @attribute
     def value(self) -> str:

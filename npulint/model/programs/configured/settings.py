@@ -28,7 +28,8 @@ class Setting(msgspec.Struct, frozen=True):
 class TrainingStart(msgspec.Struct, frozen=True):
     """One start of a training by a configuration file or a command line, at a place. `settings` are in the order in
     which they take effect: later ones override earlier ones of the same framework and name. `entries`: the scripts of
-    the project that it may start. `complete`: a command line whose arguments are all known."""
+    the project that it may start. `complete`: a command line whose arguments are all known. `is_started`: a command
+    line of the project starts it, not just a person who names its configuration file."""
 
     path: str
     span: Span
@@ -36,6 +37,7 @@ class TrainingStart(msgspec.Struct, frozen=True):
     settings: tuple[Setting, ...]
     entries: tuple[str, ...] = ()
     complete: bool = False
+    is_started: bool = True
 
     def effective(self) -> list[Setting]:
         """The settings that are not overridden."""

@@ -160,7 +160,7 @@ class TrainingStarts:
     def _alone(self, file: TrainingFile) -> TrainingStart:
         """The start by a file that no command line names."""
         settings = self._with_parts(file.settings, posixpath.dirname(file.path))
-        return TrainingStart(file.path, Span(), file.framework, settings)
+        return TrainingStart(file.path, Span(), file.framework, settings, is_started=False)
 
     def _by_command(self, fact: CommandStart) -> TrainingStart:
         command = self._commands[fact.name]
