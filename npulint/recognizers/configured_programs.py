@@ -23,6 +23,8 @@ from npulint.model.values.context import Context
 from npulint.read.launcher_facts import LaunchFact
 from npulint.recognizers.programs import Program
 
+_LAUNCHERS = frozenset(("shell", "makefile"))  # kinds of files that start something
+
 
 @fact_kind("framework_start")
 class FrameworkStart(Fact, dict=True):
@@ -53,6 +55,8 @@ class ConfiguredTraining:
         self._alone: dict[str, tuple[TrainingStart, list[Fact]]] = {}
         starts = TrainingStarts(context)
         self.only_start = _only_starts(starts.all)
+        shells = {file.path for file in context.project.files if file.kind in _LAUNCHERS}
+        self.launchers = frozenset(start.path for start in starts.all if start.framework and start.path in shells)
         versions = required_versions(context)
         for start in starts.all:
             arguments = list(training_arguments(start.effective(), versions, start))
@@ -74,7 +78,7 @@ class ConfiguredTraining:
         """The trainings of frameworks; the entry of each is the file that configures it, or the launcher. `others` are
         the facts of the project that belong to no code: those of other launchers do not concern a training. `scripts`
         are the programs with an entry script."""
-        launchers = {file.path: file for file in self._context.project.files if file.kind in ("shell", "makefile")}
+        launchers = {file.path: file for file in self._context.project.files if file.kind in _LAUNCHERS}
         shared, own = FactTable(), dict[str, list[Fact]]()
         for kind, facts in others.items():
             for fact in facts:

@@ -109,14 +109,17 @@ class Programs:
         adapter: str = "",
         torch: str = "",
         configurations: Mapping[str, Set[str]] = {},
+        configured: Set[str] = frozenset(),
     ) -> None:
-        """`configurations`: the files, by entry script, that configure its only configured start."""
+        """`configurations`: the files, by entry script, that configure its only configured start; `configured`: the
+        launchers of trainings that are only configured."""
         self.context = context
         self._launches = context.options.passed.launches
-        self._started = StartedFiles(context.project, self._launches, configurations)
+        self._started = StartedFiles(context.project, self._launches, configurations, configured)
         self.facts = facts
         self.other = other
         self._others = table(fact for part in other for facts in part.values() for fact in facts)
+        self._parts: list[tuple[Set[str], FactTable]] = [(frozenset(), self._others)]  # by the scripts they concern
         self._adapter = adapter
         self._torch = torch
         self._next: dict[str, list[str]] = {}
@@ -129,6 +132,8 @@ class Programs:
         started = {*self._launches.by_entry, *(path for path, functions in self._installed.items() if functions)}
         finder = EntryScripts(self.context, self.facts, started, self.closure, self._imported)
         entries = [m for _, m in sorted(self.context.project.modules.items()) if finder.is_entry(m)]
+        paths = {module.path for module in entries}
+        self._parts = self._started.parted((fact for facts in self._others.values() for fact in facts), paths)
         programs = []
         for module in entries:
             checkpoint()
@@ -199,7 +204,7 @@ class Programs:
         return "maybe" if any(may) else "no"
 
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
-        index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
+        index = Index([self.facts[p] for p in paths] + (self._parts_of(entry) if with_others else []))
         word = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
         adapted = any(path.startswith(packages_under_adaptor(self.context)) for path in paths)
         how_runs = partial(self._how_runs, paths=paths, entry=entry, index=index)
@@ -229,6 +234,10 @@ class Programs:
                 isinstance(any_fact, CodeFact) and of_other_script(any_fact.run_by, entry)
             )
         return program
+
+    def _parts_of(self, entry: str) -> list[FactTable]:
+        """The facts that belong to no code and may concern an entry script (empty: none, which all concern)."""
+        return [part for concerned, part in self._parts if not entry or not concerned or entry in concerned]
 
     def _may_run(self, paths: list[str], entry: str, facts: list[Fact], by_name: bool) -> bool:
         """Whether the program can reach the code of any of these facts; `by_name`: also where only the name of a call
@@ -304,7 +313,7 @@ class Programs:
 
     def _ranks(self, entry: str) -> Literal["many", "one", "unknown"]:
         """The number of devices that launchers start this entry script on: many, one or unknown."""
-        launchers = {launch.fact.path for launch in self._launches.by_entry.get(entry, ())}
+        launchers = {launch.fact.path for launch in self._launches.by_entry.get(entry, ()) if launch.sure}
         counts = [int(size) for path in launchers for size in self._sized.get(path, ()) if size.isdigit()]
         return "unknown" if not counts else "many" if max(counts) > 1 else "one"
 
