@@ -35,6 +35,7 @@ from npulint.model.values.script_role import is_test_file, purpose
 from npulint.read.console_scripts import ConsoleScript
 from npulint.recognizers.counterparts import counterpart
 from npulint.recognizers.npu_need import NpuNeed
+from npulint.recognizers.remote_training import is_loaded_remotely, trains_remotely
 from npulint.recognizers.started_files import StartedFiles
 from npulint.recognizers.torch.execution_order import placed
 
@@ -215,7 +216,10 @@ class Programs:
         def surely_runs_fact(of_index: Fact) -> bool:
             return how_runs(of_index) == "surely"
 
-        fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs_fact, adapted, entry)
+        remotely = bool(entry) and trains_remotely(self.context, index, entry, paths, self._starts(entry, surely=False))
+        is_loaded = partial(is_loaded_remotely, self.context, entry) if remotely else lambda _: True
+        fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs_fact, adapted, entry, is_loaded)
+        fact.remote = remotely
         fact.ranks = self._ranks(entry)
         fact.megatron = megatron(index, paths, lambda imported: _is_in_any_case(imported, surely_runs_fact))
         fact.runtime_v2 = self._has_runtime_v2(entry, index)
@@ -305,11 +309,14 @@ class Programs:
 
     def _reach(self, entry: str, paths: list[str], surely: bool) -> Reach:
         graph = sure_calls(self.context) if surely else possible_calls(self.context)
-        starts = [(entry, IMPORTED), (entry, STARTED)]
-        commands = self._installed.get(entry, ())
-        if len(commands) == 1 or not surely:  # which one of several is not known
-            starts += commands
+        starts = self._starts(entry, surely)
         return self.context.memoize(("reach", entry, surely), lambda: Reach(graph, entry, paths, starts))
+
+    def _starts(self, entry: str, surely: bool) -> list[Place]:
+        """Where an entry script begins."""
+        commands = self._installed.get(entry, ())
+        called = commands if len(commands) == 1 or not surely else ()  # which one of several is not known
+        return [(entry, IMPORTED), (entry, STARTED), *called]
 
     def _ranks(self, entry: str) -> Literal["many", "one", "unknown"]:
         """The number of devices that launchers start this entry script on: many, one or unknown."""

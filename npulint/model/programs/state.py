@@ -29,12 +29,14 @@ def describe(
     surely_runs: Callable[[Fact], bool],
     adapted: bool = False,
     entry: str = "",
+    is_loaded: Callable[[Fact], bool] = lambda _: True,
 ) -> ProgramFact:
     """The fact of a program, without its name and place. `entry_word` is the role that its entry script's name
     indicates, `adapter` the adapter release to assume, `torch` that of PyTorch (empty: unknown); `may_run` returns
     whether the program can reach any of some facts, as far as its calls are resolved or (True) by their names alone;
     `surely_runs` whether it surely reaches a fact;
-    `adapted`: packages of the project apply an adaptor to it; `entry` the path of its entry script, if it has one."""
+    `adapted`: packages of the project apply an adaptor to it; `entry` the path of its entry script, if it has one;
+    `is_loaded` whether an import may run in the processes that train."""
     framework = _framework(index)
     by_name = entry_word == "train" or framework != "torch"  # a script that says that it trains may compute its calls
     trains = _trains(index, entry_word, lambda facts: may_run(facts, by_name))
@@ -49,7 +51,7 @@ def describe(
         exports=entry_word == "export",
     )
     if fact.framework == "torch":
-        torch_state.describe(fact, index, torch, adapted, surely_runs)
+        torch_state.describe(fact, index, torch, adapted, surely_runs, is_loaded)
     else:
         tensorflow_state.describe(fact, index, adapter, entry, surely_runs)
     return fact
