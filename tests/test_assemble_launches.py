@@ -83,6 +83,22 @@ _MATCHES: dict[str, tuple[dict[str, str], dict[str, tuple[object, ...]]]] = {
         {"c/run.sh": "python3 $CODE/train.py --steps=2"},
         {"a/train.py": (1, 2), "b/train.py": (1, 2)},
     ),
+    "as a module of something that is not in the project": (
+        {"run.sh": "python3 -m installed.train --steps=2"},
+        {"a/train.py": (1,), "b/train.py": (1,)},
+    ),
+    "in a folder that is not in the project": (
+        {"run.sh": "python3 tools/train.py --steps=2"},
+        {"a/train.py": (1,), "b/train.py": (1,)},
+    ),
+    "at its place in an image": (
+        {"run.sh": "python3 /workspace/a/train.py --steps=2"},
+        {"a/train.py": (2,), "b/train.py": (1,)},
+    ),
+    "on another machine": (
+        {"run.sh": "python3 /home/somebody/train.py --steps=2"},
+        {"a/train.py": (1, 2), "b/train.py": (1, 2)},
+    ),
     "once without the option": (
         {"a/run.sh": "python3 train.py --steps=2\npython3 train.py"},
         {"a/train.py": (1, 2), "b/train.py": (1,)},

@@ -8,7 +8,7 @@ from npulint.commands.build import assemble
 from npulint.facts.model import Fact, FileFacts, Span
 from npulint.facts.values import PossibleValues
 from npulint.model.code.index import FactTable, Index, table
-from npulint.model.programs.state import describe
+from npulint.model.programs.state import ProgramReach, describe
 from npulint.read.launcher_facts import BaseImage, LaunchFact, StartedScript, VariableRecord
 from npulint.read.packages import Dependency
 from tests.fact_support import TableFact
@@ -402,7 +402,9 @@ def test_requirements_tell_the_generation_of_tensorflow(versions: list[str], ans
 def installed(*facts: Fact) -> str:
     """The generation of TensorFlow of a program that says nothing beside these facts."""
     index = Index([table([TableFact("import", "tensorflow", "x"), *facts])])
-    return describe(index, "unknown", "1.15", "", lambda steps, by_name: False, lambda fact: False).tensorflow
+    return describe(
+        index, "unknown", "1.15", "", ProgramReach(lambda steps, by_name: False, lambda fact: False)
+    ).tensorflow
 
 
 _ROLES = {
@@ -591,7 +593,10 @@ def test_several_devices_by_the_rank_size(sizes: list[object], answer: str) -> N
     facts: list[Fact] = [TableFact("environment", "RANK_SIZE", "run.sh", attrs={"value": size}) for size in sizes]
     index = Index([FactTable({"environment": facts})])
     assert (
-        describe(index, "unknown", "1.15", "", lambda steps, by_name: False, lambda fact: False).multi_device == answer
+        describe(
+            index, "unknown", "1.15", "", ProgramReach(lambda steps, by_name: False, lambda fact: False)
+        ).multi_device
+        == answer
     )
 
 

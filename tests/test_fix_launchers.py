@@ -43,4 +43,11 @@ def test_a_launcher_beside_one_for_the_npu_is_left_alone() -> None:
     assert (after.files, after.refused) == ([], [])
     assert (FRAMEWORK, "run.sh") not in names(after)
     elsewhere = fixed({**CONFIGURATION, **gpu, "scripts/run_npu.sh": FOR_NPU.replace("a.yaml", "../a.yaml")})
-    assert [one.path for one in elsewhere.files] == ["run_npu.sh"]
+    assert elsewhere.files == []
+    other = {
+        **CONFIGURATION,
+        **gpu,
+        "b.yaml": CONFIGURATION["a.yaml"].replace("path: x", "path: other/B"),
+    }
+    another = fixed({**other, "scripts/run_npu.sh": FOR_NPU.replace("a.yaml", "../b.yaml")})
+    assert [one.path for one in another.files] == ["run_npu.sh"]

@@ -18,7 +18,11 @@ CASES: dict[str, tuple[dict[str, str], str, str]] = {
     "the only launcher": ({"run.sh": RUN.format(1)}, "run.sh", "surely"),
     "one of two launchers": ({"run.sh": RUN.format(1), "again.sh": RUN.format(0)}, "run.sh", "maybe"),
     "two launchers that agree": ({"run.sh": RUN.format(1), "again.sh": RUN.format(1)}, "run.sh", "surely"),
-    "a launcher of another script": ({"run.sh": RUN.format(1).replace("train", "other")}, "run.sh", "no"),
+    "a launcher that starts the launcher": (
+        {"all.sh": "export ASCEND_LAUNCH_BLOCKING=1\nbash run.sh\n", "run.sh": RUN.format(0)},
+        "all.sh",
+        "maybe",
+    ),
     "a script that starts nothing": (
         {"env.sh": "export ASCEND_LAUNCH_BLOCKING=1\n", "run.sh": RUN.format(1)},
         "env.sh",
@@ -47,6 +51,21 @@ def test_a_variable_of_a_file_holds_as_the_file_takes_part_in_the_start(
     (fact,) = (fact for fact in program.index.named("environment", "ASCEND_LAUNCH_BLOCKING") if fact.path == path)
     assert program.how_runs(fact) == answer
     assert program.surely_runs(fact) == (answer == "surely")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"run.sh": RUN.format(1).replace("train", "other")},
+        {"run.sh": "export ASCEND_LAUNCH_BLOCKING=1\nbash one.sh\n", "one.sh": RUN.format(0).replace("train", "other")},
+        {"run.sh": "export ASCEND_LAUNCH_BLOCKING=1\nswift sft --model a --output_dir b\n"},
+    ],
+    ids=["itself", "by another launcher", "a training of a framework"],
+)
+def test_what_a_launcher_sets_that_starts_something_else_is_no_fact_of_a_program(files: dict[str, str]) -> None:
+    program = _of_train({"train.py": TRAIN, "other.py": TRAIN, **files})
+    facts = program.index.named("environment", "ASCEND_LAUNCH_BLOCKING")
+    assert "run.sh" not in {fact.path for fact in facts}
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,8 @@ def assembled(
     other += [table(_built(facts)), table(configured.parts), table(_versions(project.files, cann, torch))]
     tables = {path: table(path_facts) for path, path_facts in facts.items()}
     complete(tables, other, project, Declared(adapter, cann, soc))
-    programs = Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch, configured.only_start)
+    starts = configured.only_start, configured.launchers
+    programs = Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch, *starts)
     return Assembled(context, programs.all(configured.programs))
 
 

@@ -199,7 +199,8 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     that it reaches, `torch` is the PyTorch release that it is for (empty: unknown), `migration` how a PyTorch program
     gets to the NPU (`npulint.model.programs.program_fact.ProgramFact`), `gpu_only` are libraries that only GPUs have
     and whose import stops it elsewhere, with their groups (``inference``, ``data`` …). `device` is where code that
-    nothing moves to the NPU runs on an NPU server (`npulint.judge.evaluate.summary`), else unknown."""
+    nothing moves to the NPU runs on an NPU server (`npulint.judge.evaluate.summary`), else unknown; `counterpart` is
+    the launcher that is used instead of one on the NPU (else empty)."""
 
     entry: str
     files: int
@@ -218,6 +219,7 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     migration: str = "none"
     gpu_only: tuple[tuple[str, str], ...] = ()
     device: RunsOn = "unknown"
+    counterpart: str = ""
 
 
 class ChipEvidence(msgspec.Struct, frozen=True):

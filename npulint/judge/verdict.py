@@ -85,7 +85,9 @@ def judged(result: RunResult, findings: Sequence[Finding], *, selective: bool = 
 
 def trains(program: ProgramSummary) -> bool:
     """Whether a program is a training of the project: it has a readiness checklist, or trains in a way that no item is
-    about; not if its file is there for something else, such as tests."""
+    about; not if its file is there for something else, such as tests, or another launcher starts it on the NPU."""
+    if program.counterpart:
+        return False
     return bool(program.checklist) or ("train" in program.roles and not program.file_role)
 
 

@@ -8,7 +8,6 @@ from npulint.data.training_arguments import configured_framework, framework_star
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFacts, Span
 from npulint.model.code.index import FactTable, Index, table
-from npulint.model.launches.npu_names import launcher_for_npu
 from npulint.model.launches.project_launches import Target, target_of
 from npulint.model.programs.configured.arguments import (
     TrainingArgument,
@@ -22,7 +21,10 @@ from npulint.model.programs.program_fact import ProgramFact
 from npulint.model.programs.torch_precision import precision_of
 from npulint.model.values.context import Context
 from npulint.read.launcher_facts import LaunchFact
+from npulint.recognizers.counterparts import LauncherStart, launcher_counterparts
 from npulint.recognizers.programs import Program
+
+_LAUNCHERS = frozenset(("shell", "makefile"))  # kinds of files that start something
 
 
 @fact_kind("framework_start")
@@ -38,7 +40,7 @@ class FrameworkStart(Fact, dict=True):
     prepared: bool
     """Whether the launcher sets the toolkit up."""
     beside_npu: bool
-    """Whether a launcher for the NPU is next to it, named after it."""
+    """Whether another launcher starts the training for the NPU."""
 
 
 class ConfiguredTraining:
@@ -54,6 +56,8 @@ class ConfiguredTraining:
         self._alone: dict[str, tuple[TrainingStart, list[Fact]]] = {}
         starts = TrainingStarts(context)
         self.only_start = _only_starts(starts.all)
+        shells = {file.path for file in context.project.files if file.kind in _LAUNCHERS}
+        self.launchers = frozenset(start.path for start in starts.all if start.framework and start.path in shells)
         versions = required_versions(context)
         for start in starts.all:
             arguments = list(training_arguments(start.effective(), versions, start))
@@ -75,7 +79,7 @@ class ConfiguredTraining:
         """The trainings of frameworks; the entry of each is the file that configures it, or the launcher. `others` are
         the facts of the project that belong to no code: those of other launchers do not concern a training. `scripts`
         are the programs with an entry script."""
-        launchers = {file.path: file for file in self._context.project.files if file.kind in ("shell", "makefile")}
+        launchers = {file.path: file for file in self._context.project.files if file.kind in _LAUNCHERS}
         shared, own = FactTable(), dict[str, list[Fact]]()
         for kind, facts in others.items():
             for fact in facts:
@@ -83,14 +87,22 @@ class ConfiguredTraining:
                     own.setdefault(fact.path, []).append(fact)
                 else:
                     shared.setdefault(kind, []).append(fact)
+        counterparts = launcher_counterparts(
+            _launcher_start(start, launchers[path]) for path, (start, _) in self._alone.items() if path in launchers
+        )
         for path, (start, _) in self._alone.items():
             if path in launchers and launchers[path].kind == "shell":
-                own.setdefault(path, []).append(_start(start, launchers[path], launcher_for_npu(path) in launchers))
+                own.setdefault(path, []).append(_start(start, launchers[path], path in counterparts))
         for_cuda = _copied_for_cuda(scripts, self._context.project.root)
-        return [
+        programs = [
             self._program(start, [*facts, *own.get(path, ())], shared, start.framework in for_cuda)
             for path, (start, facts) in sorted(self._alone.items())
         ]
+        for program in programs:
+            if program.entry in counterparts:
+                program.fact.counterpart = counterparts[program.entry]
+                program.fact.migration, program.fact.state = "left", "not_started"
+        return programs
 
     def _program(self, start: TrainingStart, own: list[Fact], shared: FactTable, for_cuda: bool) -> Program:
         """The training of one start. Of the facts of the project those hold surely that are its `own`."""
@@ -121,6 +133,11 @@ def _copied_for_cuda(scripts: Sequence[Program], root: str) -> set[str]:
     do does not apply."""
     copies = [(framework_started_by(script.entry, root), script.fact.migration) for script in scripts]
     return {name for name, _ in copies if name} - {name for name, migration in copies if migration != "none"}
+
+
+def _launcher_start(start: TrainingStart, file: FileFacts) -> LauncherStart:
+    arguments = {setting.name: setting.value for setting in start.effective()}
+    return LauncherStart(start.path, start.framework, target_of(file), arguments)
 
 
 def _start(start: TrainingStart, file: FileFacts, beside_npu: bool) -> FrameworkStart:

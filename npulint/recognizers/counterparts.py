@@ -1,12 +1,14 @@
-"""The NPU counterpart of a training script: a script that trains the same model with the same data on the NPU, and is
-started instead of it."""
+"""The NPU counterparts of training scripts and launchers: a script that trains the same model with the same data on the
+NPU, or a launcher that starts the same with such arguments there, and is started instead."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from npulint.core.lazy_regex import lazy_compile
+from npulint.model.launches.project_launches import Launch, Target
 from npulint.model.values.context import Context
 from npulint.model.values.cursors import CallSite, Expr, Scope, scope_at
 from npulint.model.values.script_role import is_test_file
@@ -22,7 +24,11 @@ _KINDS = lazy_compile(
     r"^(?:torch\.nn\.|torch\.utils\.data\.\w*Dataset|(?:pytorch_)?lightning\.\w*Module$|torch_geometric\.)"
 )
 _ALIKE = 0.75
-"""The share of project functions that both scripts call, of those that either calls."""
+"""The share of project functions that both scripts call, of those that either calls, or of arguments that launchers
+pass."""
+_SAME = 0.875
+"""The share of texts that are the same, of the arguments that two launchers pass."""
+_DEVICE = lazy_compile(r"(?i)[-_.]?(?:npus?|ascend|gpus?|cuda|hccl|nccl)(?![a-z])")
 
 
 class _Made(NamedTuple):
@@ -30,6 +36,58 @@ class _Made(NamedTuple):
 
     things: Set[str]
     functions: Set[str]
+
+
+class LauncherStart(NamedTuple):
+    """The launcher at a path starts something, a script or a framework, with arguments by name (None: computed)."""
+
+    path: str
+    started: str
+    target: Target
+    arguments: Mapping[str, object]
+
+
+def script_start(launch: Launch) -> LauncherStart:
+    """The start of a script of the project."""
+    words = {str(number): word.text for number, word in enumerate(launch.fact.record.words) if "*" not in word.text}
+    return LauncherStart(launch.fact.path, launch.entry, launch.target, {**launch.options, **words})
+
+
+def launcher_counterparts(starts: Iterable[LauncherStart]) -> dict[str, str]:
+    """Of some starts, the launchers for other devices, each with one for the NPU that starts the same: all that they
+    start, another one starts there with the same model and data, as far as arguments say."""
+    for_npu, others = defaultdict[str, list[LauncherStart]](list), defaultdict[str, list[LauncherStart]](list)
+    for start in starts:
+        table, key = (for_npu, start.started) if start.target == "npu" else (others, start.path)
+        table[key].append(start)
+    pairs: dict[str, str] = {}
+    for path, own in others.items():
+        matching = [_on_npu(start, for_npu.get(start.started, ())) for start in own]
+        if all(matching):
+            pairs[path] = matching[0]
+    return pairs
+
+
+def _on_npu(start: LauncherStart, for_npu: Iterable[LauncherStart]) -> str:
+    return next((other.path for other in for_npu if _are_alike(start.arguments, other.arguments)), "")
+
+
+def _are_alike(ours: Mapping[str, object], theirs: Mapping[str, object]) -> bool:
+    """Whether arguments are for the same model and data: mostly the same ones, with the same files and mostly the same
+    texts. Numbers follow the device."""
+    names = ours.keys() & theirs.keys()
+    if len(names) < _ALIKE * len(ours.keys() | theirs.keys()):
+        return False
+    pairs = [(ours[name], theirs[name]) for name in names]
+    texts = [(left, right) for left, right in pairs if isinstance(left, str) and isinstance(right, str)]
+    same = [_without_device(left) == _without_device(right) for left, right in texts]
+    files = ["/" in left or "/" in right for left, right in texts]
+    return sum(same) >= _SAME * len(texts) and all(same[number] for number, is_file in enumerate(files) if is_file)
+
+
+def _without_device(text: str) -> str:
+    """The last part of a path or name, without words for the device."""
+    return _DEVICE.sub("", text.rstrip("/").rpartition("/")[2])
 
 
 def counterpart(script: Script, ported: Iterable[Script], context: Context) -> str:

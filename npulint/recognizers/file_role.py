@@ -11,11 +11,12 @@ from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.code import Block
 from npulint.facts.model import Fact, FileFacts
 from npulint.facts.roles import Role
-from npulint.model.launches.npu_names import launcher_for_npu
+from npulint.model.programs.launch_options import Start
 from npulint.read.chip_names import NamedChip, NamedToolkit
 from npulint.read.containers.facts import GpuRequest, StartedContainer
 from npulint.read.launcher_facts import BaseImage
 from npulint.read.packages import PackageIndex
+from npulint.recognizers.counterparts import launcher_counterparts, script_start
 from npulint.recognizers.programs import PORTED, Program
 
 APART = frozenset(("test", "documentation", "ci", "mindspore"))
@@ -176,6 +177,8 @@ class _Roles:
         role = _of_folder(_LAUNCHERS.sub("", path) if file.kind == "shell" else path)
         if role is not None:
             return role
+        if file.path in self._counterparts:
+            return "gpu"
         image = _image(file)
         if file.kind == "dependency" and not image:
             for_gpus = _OTHER_DEVICE.search(path) or (self._npu_images and _on_cuda_index(file))
@@ -198,7 +201,7 @@ class _Roles:
     def _starts_for_gpus(self, file: FileFacts, path: str) -> bool:
         """Whether a launcher is for GPUs, beside those for the NPU: as names say, or because it starts containers with
         GPUs while another one starts containers with NPUs."""
-        if _OTHER_DEVICE.search(path) or self._has_npu_sibling(file.path):
+        if _OTHER_DEVICE.search(path):
             return True
         images = {fact.software for fact in file.facts if isinstance(fact, GpuRequest)} - {"ascend"}
         return bool(images) and bool(self._npu_containers - {file.path} or ("cuda" in images and self._npu_images))
@@ -208,13 +211,13 @@ class _Roles:
         """The files that start containers with NPUs."""
         return frozenset(file.path for file in self._files if any(map(_has_npus, file.facts)))
 
-    def _has_npu_sibling(self, path: str) -> bool:
-        """Whether a launcher for the NPU is beside one: ``train_npu.sh`` beside ``train.sh``."""
-        return launcher_for_npu(path) in self._paths
-
     @cached_property
-    def _paths(self) -> frozenset[str]:
-        return frozenset(file.path for file in self._files)
+    def _counterparts(self) -> Mapping[str, str]:
+        """The launchers for other devices, by path, that a launcher for the NPU is used instead of."""
+        starts = (fact for program in self._programs for fact in program.index.of_kind("start"))
+        pairs = launcher_counterparts(script_start(start.record) for start in starts if isinstance(start, Start))
+        configured = {program.entry: program.fact.counterpart for program in self._programs if program.fact.configured}
+        return pairs | {path: other for path, other in configured.items() if other}
 
     def _relative(self, file: FileFacts) -> str:
         return in_tree(file.path, self._base, None)

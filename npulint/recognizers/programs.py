@@ -21,7 +21,7 @@ from npulint.model.programs.configured.targets import modules_of_configurations
 from npulint.model.programs.entry_scripts import EntryScripts, place_of
 from npulint.model.programs.environment_variables import EnvironmentVariable
 from npulint.model.programs.program_fact import ProgramFact
-from npulint.model.programs.state import describe, is_of_adapter
+from npulint.model.programs.state import ProgramReach, describe, is_of_adapter
 from npulint.model.programs.torch_state import megatron, state
 from npulint.model.running.adaptors import packages_under_adaptor
 from npulint.model.running.call_graph import possible_calls, sure_calls
@@ -35,6 +35,7 @@ from npulint.model.values.script_role import is_test_file, purpose
 from npulint.read.console_scripts import ConsoleScript
 from npulint.recognizers.counterparts import counterpart
 from npulint.recognizers.npu_need import NpuNeed
+from npulint.recognizers.remote_training import is_loaded_remotely, trains_remotely
 from npulint.recognizers.started_files import StartedFiles
 from npulint.recognizers.torch.execution_order import placed
 
@@ -112,14 +113,17 @@ class Programs:
         adapter: str = "",
         torch: str = "",
         configurations: Mapping[str, Set[str]] = {},
+        configured: Set[str] = frozenset(),
     ) -> None:
-        """`configurations`: the files, by entry script, that configure its only configured start."""
+        """`configurations`: the files, by entry script, that configure its only configured start; `configured`: the
+        launchers of trainings that are only configured."""
         self.context = context
         self._launches = context.options.passed.launches
-        self._started = StartedFiles(context.project, self._launches, configurations)
+        self._started = StartedFiles(context.project, self._launches, configurations, configured)
         self.facts = facts
         self.other = other
         self._others = table(fact for part in other for facts in part.values() for fact in facts)
+        self._parts: list[tuple[Set[str], FactTable]] = [(frozenset(), self._others)]  # by the scripts they concern
         self._adapter = adapter
         self._torch = torch
         self._next: dict[str, list[str]] = {}
@@ -132,6 +136,8 @@ class Programs:
         started = {*self._launches.by_entry, *(path for path, functions in self._installed.items() if functions)}
         finder = EntryScripts(self.context, self.facts, started, self.closure, self._imported)
         entries = [m for _, m in sorted(self.context.project.modules.items()) if finder.is_entry(m)]
+        paths = {module.path for module in entries}
+        self._parts = self._started.parted((fact for facts in self._others.values() for fact in facts), paths)
         programs = []
         for module in entries:
             checkpoint()
@@ -205,7 +211,7 @@ class Programs:
         return "maybe" if any(may) else "no"
 
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
-        index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
+        index = Index([self.facts[p] for p in paths] + (self._parts_of(entry) if with_others else []))
         named = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
         adapted = any(path.startswith(packages_under_adaptor(self.context)) for path in paths)
         how_runs = partial(self._how_runs, paths=paths, entry=entry, index=index)
@@ -215,9 +221,11 @@ class Programs:
         def surely_runs_fact(of_index: Fact) -> bool:
             return how_runs(of_index) == "surely"
 
-        fact = describe(
-            index, named, self._adapter, self._torch, may_run, surely_runs_fact, adapted, entry, starts_workers
-        )
+        remotely = bool(entry) and trains_remotely(self.context, index, entry, paths, self._starts(entry, surely=False))
+        is_loaded = partial(is_loaded_remotely, self.context, entry) if remotely else lambda _: True
+        reached = ProgramReach(may_run, surely_runs_fact, is_loaded)
+        fact = describe(index, named, self._adapter, self._torch, reached, adapted, entry, starts_workers)
+        fact.remote = remotely
         fact.ranks = self._ranks(entry)
         fact.megatron = megatron(index, paths, lambda imported: _is_in_any_case(imported, surely_runs_fact))
         fact.runtime_v2 = self._has_runtime_v2(entry, index)
@@ -236,6 +244,10 @@ class Programs:
                 isinstance(any_fact, CodeFact) and of_other_script(any_fact.run_by, entry)
             )
         return program
+
+    def _parts_of(self, entry: str) -> list[FactTable]:
+        """The facts that belong to no code and may concern an entry script (empty: none, which all concern)."""
+        return [part for concerned, part in self._parts if not entry or not concerned or entry in concerned]
 
     def _may_run(self, paths: list[str], entry: str, facts: Sequence[Fact], by_name: bool) -> bool:
         """Whether the program can reach the code of any of these facts; `by_name`: also where only the name of a call
@@ -303,15 +315,18 @@ class Programs:
 
     def _reach(self, entry: str, paths: list[str], surely: bool) -> Reach:
         graph = sure_calls(self.context) if surely else possible_calls(self.context)
-        starts = [(entry, IMPORTED), (entry, STARTED)]
-        commands = self._installed.get(entry, ())
-        if len(commands) == 1 or not surely:  # which one of several is not known
-            starts += commands
+        starts = self._starts(entry, surely)
         return self.context.memoize(("reach", entry, surely), lambda: Reach(graph, entry, paths, starts))
+
+    def _starts(self, entry: str, surely: bool) -> list[Place]:
+        """Where an entry script begins."""
+        commands = self._installed.get(entry, ())
+        called = commands if len(commands) == 1 or not surely else ()  # which one of several is not known
+        return [(entry, IMPORTED), (entry, STARTED), *called]
 
     def _ranks(self, entry: str) -> Literal["many", "one", "unknown"]:
         """The number of devices that launchers start this entry script on: many, one or unknown."""
-        launchers = {launch.fact.path for launch in self._launches.by_entry.get(entry, ())}
+        launchers = {launch.fact.path for launch in self._launches.by_entry.get(entry, ()) if launch.sure}
         counts = [int(size) for path in launchers for size in self._sized.get(path, ()) if size.isdigit()]
         return "unknown" if not counts else "many" if max(counts) > 1 else "one"
 

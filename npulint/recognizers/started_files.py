@@ -4,34 +4,47 @@ packages."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 
 from npulint.facts.model import Fact
-from npulint.model.code.index import Index
+from npulint.model.code.index import FactTable, Index, table
 from npulint.model.code.project import Project
 from npulint.model.launches.project_launches import Launches
 from npulint.model.running.reach import HowReached
+from npulint.read.launcher_facts import LaunchFact
 
 
 class StartedFiles:
     """The files that take part in the starts of a project's scripts. `configurations` are the files, by entry script,
-    that configure its only configured start."""
+    that configure its only configured start; `configured` are the launchers of trainings that are no scripts."""
 
-    def __init__(self, project: Project, launches: Launches, configurations: Mapping[str, Set[str]]) -> None:
+    def __init__(
+        self, project: Project, launches: Launches, configurations: Mapping[str, Set[str]], configured: Set[str]
+    ) -> None:
         self._environments = {file.path for file in project.files if file.kind in ("dockerfile", "dependency")}
+        self._launches = launches
         self._by_entry = launches.by_entry
         self._configurations = configurations
-        self._started_by: dict[str, set[str]] = defaultdict(set)
-        for entry, of_entry in launches.by_entry.items():
-            for launch in of_entry:
-                self._started_by[launch.fact.path].add(entry)
+        self._configured = configured
         self._launchers = {entry: {each.fact.path for each in launches} for entry, launches in self._by_entry.items()}
         self._are_sure = {entry: all(each.sure for each in launches) for entry, launches in self._by_entry.items()}
         self._alike: dict[tuple[str, str, str], dict[object, set[str]]] = {}
 
     def of_launcher(self, path: str) -> Set[str]:
         """The entry scripts that the file starts; empty if it starts none of the project."""
-        return self._started_by.get(path, frozenset())
+        return self._launches.started_by.get(path, frozenset())
+
+    def parted(self, facts: Iterable[Fact], entries: Set[str]) -> list[tuple[Set[str], FactTable]]:
+        """Facts that belong to no code, by those of the entry scripts `entries` that they concern: what a launcher says
+        concerns those that it starts, a start the started one; an empty set stands for all. Launchers
+        of other trainings concern none."""
+        parts: dict[frozenset[str], list[Fact]] = {}
+        for fact in facts:
+            started = frozenset(self._launches.entries(fact)) if isinstance(fact, LaunchFact) else frozenset[str]()
+            concerned = (started & entries) or (self.of_launcher(fact.path) & entries)
+            if concerned or fact.path not in self._configured:
+                parts.setdefault(frozenset(concerned), []).append(fact)
+        return [(concerned, table(part)) for concerned, part in parts.items()]
 
     def how_held(self, fact: Fact, entry: str, index: Index) -> HowReached:
         """Whether a fact from such a file holds when the entry script is started: surely, where the file is the entry

@@ -29,11 +29,14 @@ def traits(program: ProgramSummary, families: Sequence[str], lang: str) -> list[
         "devices": [f"devices.{program.devices}"],
     }
     pairs = ((key, key.partition(".")[2]) for family in families for key in keys[family])
-    return [
+    words = [
         say(lang, key) if known(key) else escape_control_chars(value)
         for key, value in pairs
         if value not in ("", "unknown")
     ]
+    if program.counterpart and "state" in families:
+        words.append(say(lang, "state.counterpart", path=escape_control_chars(program.counterpart)))
+    return words
 
 
 def shown_items(program: ProgramSummary, lang: str) -> list[ChecklistItem]:

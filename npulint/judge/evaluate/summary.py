@@ -42,6 +42,7 @@ def summarise(
         migration=fact.migration,
         gpu_only=_gpu_only(program),
         device=_device(program),
+        counterpart=fact.counterpart if fact.configured else "",
     )
 
 

@@ -48,9 +48,10 @@ _SIDE = lazy_compile(
 
 def ranked(programs: Sequence[ProgramSummary]) -> list[ProgramSummary]:
     """The programs as a maintainer would list them: those that train before others, tests, benchmarks and tools that
-    no launcher starts last; then scripts before trainings that are only configured, those that installed commands
-    start, those whose name says that they are the main script, those with most launchers and variants
-    (``train_net_lora.py`` of ``train_net.py``), those in few folders, with the shortest name, with most files."""
+    no launcher starts last; launchers before those that have a counterpart for the NPU; then scripts before trainings
+    that are only configured, those that installed commands start, those whose name says that they are the main script,
+    those with most launchers and variants (``train_net_lora.py`` of ``train_net.py``), those in few folders, with the
+    shortest name, with most files."""
     variants = Counter(prefix for program in programs for prefix in _prefixes(_stem(program)))
     return sorted(programs, key=lambda program: _rank(program, variants[_stem(program)]))
 
@@ -71,6 +72,7 @@ def _rank(program: ProgramSummary, variants: int) -> tuple[object, ...]:
     return (
         apart == 2,
         "train" not in program.roles,
+        program.counterpart != "",
         apart,
         _SIDE.search(program.entry) is not None and not program.launches,
         program.configured_by != "",

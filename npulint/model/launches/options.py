@@ -53,21 +53,14 @@ class Options:
                     self._define(names, module, index, call, module.callee_name(index))
 
     def launched(self, name: str, module: Module) -> list[str | None]:
-        """The values that launchers pass for an option that `module` reads (None: computed). If no launcher of the
-        scripts that import the module passes it, the values passed to the project's other scripts: they show how such a
-        script is started."""
-        own = [
+        """The values that launchers of the scripts that import `module` pass for an option that it reads (None:
+        computed)."""
+        return [
             launch.options[flag]
             for option in self.near(name, module)
             for launch in self.passed.starts(option.module.path, module.path)
             for flag in option.flags
             if flag in launch.options
-        ]
-        return own or [
-            launch.options[name]
-            for starts in self.passed.launches.by_entry.values()
-            for launch in starts
-            if name in launch.options
         ]
 
     def _define(self, names: Names, module: Module, index: int, call: Call, last: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
+from collections.abc import Container, Mapping, Set
 from typing import Literal
 
 import msgspec
@@ -31,7 +32,7 @@ _GPU_COMMANDS = frozenset(("nvidia-smi", "nvidia-docker", "nvprof", "nsys", "hor
 
 
 class Launch(msgspec.Struct, frozen=True, eq=False):
-    """One start of the module at `entry`. `sure`: it is the only script of that name. `options` are the literal values
+    """One start of the module at `entry`. `sure`: it is the only script at that path. `options` are the literal values
     by option name, None for computed values; `target` is the device that the launcher is for: npu, gpu (also a TPU),
     unknown, or other (unknown, while other launchers start the same script for the NPU)."""
 
@@ -43,7 +44,8 @@ class Launch(msgspec.Struct, frozen=True, eq=False):
 
 
 class Launches:
-    """The starts of a project's modules by its launchers."""
+    """The starts of a project's modules by its launchers. `started_by` are the modules that a file starts, itself or by
+    the launchers that it starts."""
 
     def __init__(self, project: Project) -> None:
         self._root = project.root if project.root != "." else ""
@@ -51,47 +53,86 @@ class Launches:
         self._by_base: dict[str, list[str]] = defaultdict(list)
         for path in project.modules:
             self._by_base[posixpath.basename(path)].append(path)
-        self._found: dict[tuple[str, str, str], list[str]] = {}
+        self._resolved: dict[tuple[str, str, str], tuple[list[str], bool]] = {}
         self.by_entry: dict[str, list[Launch]] = defaultdict(list)
+        self.started_by: dict[str, set[str]] = defaultdict(set)
+        launchers = {file.path for file in project.files if file.code is None}
+        inner: dict[str, set[str]] = defaultdict(set)
         for file in project.files:
             started = [f for f in file.facts if isinstance(f, LaunchFact) and not f.record.sourced]
             target = target_of(file) if started else "unknown"
             for fact in started:
                 self._add(fact, target)
+                inner[file.path].update(self._at_path(fact, launchers))
+        self._add_inner(inner)
         for entry, launches in self.by_entry.items():
             if any(launch.target == "npu" for launch in launches):
                 self.by_entry[entry] = [_beside_npu(launch) for launch in launches]
 
     def _add(self, fact: LaunchFact, target: Target) -> None:
-        entries = self.entries(fact)
+        entries, is_there = self._entries(fact)
         texts = {
             name.lstrip("-").replace("-", "_"): None if text and "$" in text else text
             for name, text in fact.record.options.items()
         }
         for entry in entries:
-            self.by_entry[entry].append(Launch(fact, entry, len(entries) == 1, texts, target))
+            self.by_entry[entry].append(Launch(fact, entry, is_there and len(entries) == 1, texts, target))
+        self.started_by[fact.path].update(entries)
+
+    def _add_inner(self, inner: Mapping[str, Set[str]]) -> None:
+        """Add what each launcher starts by others: ``bash run_one.sh``."""
+        for path in inner:
+            seen, queue = {path}, [path]
+            while queue:
+                more = inner.get(queue.pop(), frozenset()) - seen
+                seen |= more
+                queue += more
+            for other in seen - {path}:
+                self.started_by[path] |= self.started_by.get(other, set())
 
     def entries(self, fact: LaunchFact) -> list[str]:
-        """The modules that a launch may start: the one at the path if its folder is known, else all with the script's
-        name."""
+        """The modules that a launch may start: the one at the path if its folder is known, else all at whose paths it
+        may be, wherever the launcher is started or the project lies. What an absolute path leads to on another machine
+        may be any of that name."""
+        return self._entries(fact)[0]
+
+    def _entries(self, fact: LaunchFact) -> tuple[list[str], bool]:
+        """The modules that a launch may start, and whether one of them is at its path."""
         script = fact.record.script or fact.name
         if posixpath.basename(script) not in self._by_base:
-            return []
+            return [], False
         written = fact.record.path or script
         key = (posixpath.dirname(fact.path), fact.record.folder, written)
-        if key not in self._found:
-            self._found[key] = self._resolve(*key, script)
-        return self._found[key]
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(*key, script)
+        return self._resolved[key]
 
-    def _resolve(self, launcher: str, folder: str, written: str, script: str) -> list[str]:
+    def _resolve(self, launcher: str, folder: str, written: str, script: str) -> tuple[list[str], bool]:
+        at_path = self._at(launcher, folder, written, self._modules)
+        if at_path:
+            return at_path, True
+        end, whole = f"/{script.removeprefix('./')}", f"/{written}"
+        same = self._by_base[posixpath.basename(script)]
+        fitting = [path for path in same if f"/{path}".endswith(end) or whole.endswith(f"/{self._in_project(path)}")]
+        return (fitting, True) if fitting or not posixpath.isabs(written) else (same, False)
+
+    def _in_project(self, path: str) -> str:
+        """A path below the root of the project."""
+        return path.removeprefix(f"{self._root}/") if self._root else path
+
+    def _at_path(self, fact: LaunchFact, paths: Container[str]) -> list[str]:
+        """The file of some paths that a launch names."""
+        return self._at(posixpath.dirname(fact.path), fact.record.folder, fact.record.path or fact.name, paths)
+
+    def _at(self, launcher: str, folder: str, written: str, paths: Container[str]) -> list[str]:
+        """The file of some paths at a written path, as seen from the folder of the launcher, the one above and the root
+        of the project; at most one."""
         for path in dict.fromkeys((_from_start(posixpath.join(folder, written)), _from_start(written))):
             for start in dict.fromkeys((launcher, posixpath.dirname(launcher), self._root)):
-                module_path = posixpath.normpath(posixpath.join(start, path)) if path else ""
-                if module_path in self._modules:
-                    return [module_path]
-        same = self._by_base[posixpath.basename(script)]
-        tail = f"/{script.removeprefix('./')}"
-        return [path for path in same if f"/{path}".endswith(tail)] or same
+                full = posixpath.normpath(posixpath.join(start, path)) if path else ""
+                if full in paths:
+                    return [full]
+        return []
 
 
 def _beside_npu(launch: Launch) -> Launch:

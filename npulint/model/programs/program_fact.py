@@ -84,6 +84,9 @@ class ProgramFact(Fact, eq=False, kw_only=True, dict=True):
     """How a PyTorch program gets to the NPU: `transfer` (torch_npu redirects the CUDA names), `manual` (NPU names are
     written), `agnostic` (a library chooses the device), `none`, or `left`: it is not migrated, but its
     `counterpart` is, or if it does not train, other scripts of the project are."""
+    remote: bool = False
+    """Whether all its training steps run in processes of Ray, which do not load the entry script: neither an adapter
+    nor an adaptor that only the script imports is there."""
     configured: bool = False
     """Whether it is not a script of the project but a training that a configuration file or a command line of a
     framework starts."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from npulint.facts.model import Fact
 from npulint.model.code.index import Index
@@ -24,26 +25,34 @@ MayRun = Callable[[Sequence[Fact], bool], bool]
 """Whether a program can reach any of some facts, as far as its calls are resolved or (True) by their names alone."""
 
 
+class ProgramReach(NamedTuple):
+    """What a program reaches: whether it may run some facts, whether it surely comes to one, and whether an import may
+    run in the processes that train."""
+
+    may_run: MayRun
+    surely_runs: Callable[[Fact], bool]
+    is_loaded: Callable[[Fact], bool] = lambda _: True
+
+
 def describe(
     index: Index,
     named: Purpose,
     adapter: str,
     torch: str,
-    may_run: MayRun,
-    surely_runs: Callable[[Fact], bool],
+    reached: ProgramReach,
     adapted: bool = False,
     entry: str = "",
     starts_workers: bool = False,
 ) -> ProgramFact:
     """The fact of a program, without its name and place. `named` is the role that its entry script's name indicates,
     for a program that does not train; `adapter` the adapter release to assume, `torch` that of PyTorch (empty:
-    unknown); `surely_runs` whether it surely reaches a fact; `adapted`: packages of the project apply an adaptor to it;
+    unknown); `reached` what it reaches; `adapted`: packages of the project apply an adaptor to it;
     `entry` the path of its entry script, if it has one; `starts_workers`: a framework starts its trainings by that
     script, whose workers it makes by name."""
-    framework = _framework(index, may_run)
-    trains = _trains(index, may_run, starts_workers)
+    framework = _framework(index, reached.may_run)
+    trains = _trains(index, reached.may_run, starts_workers)
     if trains and framework == "tensorflow" and entry:
-        trains = _runs_training(index, may_run)
+        trains = _runs_training(index, reached.may_run)
     role: Purpose = "unknown" if named == "train" else named
     fact = ProgramFact(
         framework=framework,
@@ -54,9 +63,9 @@ def describe(
         exports=role == "export",
     )
     if fact.framework == "torch":
-        torch_state.describe(fact, index, torch, adapted, surely_runs)
+        torch_state.describe(fact, index, torch, adapted, reached.surely_runs, reached.is_loaded)
     else:
-        tensorflow_state.describe(fact, index, adapter, entry, surely_runs)
+        tensorflow_state.describe(fact, index, adapter, entry, reached.surely_runs)
     return fact
 
 

@@ -32,13 +32,21 @@ SurelyRuns = Callable[[Fact], bool]
 """Whether a program surely reaches a fact."""
 
 
-def describe(fact: ProgramFact, index: Index, release: str, adapted: bool, surely_runs: SurelyRuns) -> None:
+def describe(
+    fact: ProgramFact,
+    index: Index,
+    release: str,
+    adapted: bool,
+    surely_runs: SurelyRuns,
+    is_loaded: Callable[[Fact], bool],
+) -> None:
     """Sets the attributes that only PyTorch programs have; `release` is that of PyTorch, or empty; `adapted`: packages
-    of the project apply an adaptor to it; `surely_runs`: whether the program surely reaches a fact."""
+    of the project apply an adaptor to it; `surely_runs`: whether the program surely reaches a fact; `is_loaded`:
+    whether an import may run in the processes that train."""
     fact.multi_device = multi_device(index)
     fact.torch = release
     fact.adapted = adapted
-    fact.migration = "transfer" if adapted else migration(index, surely_runs)
+    fact.migration = "transfer" if adapted else migration(index, surely_runs, is_loaded)
     fact.computes(precision_of(index, fact.migration != "manual", surely_runs))
     fact.state = state(index, fact.migration)
 
@@ -83,11 +91,12 @@ def _surely_runs(fact: Fact) -> bool:
     return bool(fact.get("active") == "yes" and fact.get("behind") == "none")
 
 
-def migration(index: Index, surely_runs: SurelyRuns) -> Migration:
-    """``transfer`` (CUDA names are patched), ``manual`` (NPU names are written), ``agnostic`` (a library or
-    ``torch.accelerator`` chooses the device) or ``none``."""
+def migration(index: Index, surely_runs: SurelyRuns, is_loaded: Callable[[Fact], bool]) -> Migration:
+    """``transfer`` (CUDA names are patched in the processes that train), ``manual`` (NPU names are written),
+    ``agnostic`` (a library or ``torch.accelerator`` chooses the device) or ``none``."""
     imports = index.names("import")
-    if any(name.startswith(adaptors()) for name in imports) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
+    patching = [fact for fact in index.of_kind("import") if fact.name.startswith(adaptors())]
+    if any(map(is_loaded, patching)) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
         return "transfer"
     if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _uses_npu(index):
         return "manual"

@@ -16,6 +16,7 @@ from npulint.facts.code import CallResult, Import, Ref, names_in
 from npulint.model.code.reached import CALLED_BY_FRAMEWORKS, IMPORTED, STARTED, Place, home
 from npulint.model.running.guards import active, surely_runs
 from npulint.model.running.npu_server import npu_server
+from npulint.model.running.remote import is_of_ray
 from npulint.model.values.choices import choices
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import CallSite, Expr, Scope, scope_at
@@ -196,7 +197,7 @@ class CallGraph:
         for value in (*call.record.args, *(value for _, value in call.record.keywords)):
             if isinstance(value, _PASSED):
                 self._pass(call.expr(value), edges)
-        if target is None and not self._surely and "." in call.written:  # ``Actor.remote()``, ``actor.fit.remote()``
+        if target is None and "." in call.written and (not self._surely or is_of_ray(call)):  # ``actor.fit.remote()``
             holder = call.written.rpartition(".")[0]
             self._pass(call.scope.named(holder, call.line), edges)
             owner, _, method = holder.rpartition(".")

@@ -17,14 +17,22 @@ unknown objects), or not."""
 class Reach:
     """What one program reaches. `reaches` follows no more edges than it needs, and continues there on the next call."""
 
-    def __init__(self, graph: CallGraph, entry: str, paths: Iterable[str], starts: Sequence[Place] = ()) -> None:
-        """`starts` are the places to begin with, by default the whole entry script."""
+    def __init__(
+        self,
+        graph: CallGraph,
+        entry: str,
+        paths: Iterable[str],
+        starts: Sequence[Place] = (),
+        apart: Set[Place] = frozenset(),
+    ) -> None:
+        """`starts` are the places to begin with, by default the whole entry script; `apart` are functions and classes
+        that are not followed, for other processes run them."""
         self._graph = graph
         self._entry = (entry, IMPORTED)
         self._allowed = set(paths)
         self._queue: list[Place] = [*starts] or [(entry, IMPORTED), (entry, STARTED)]
-        self._found = set(self._queue)
-        self._classes: set[Place] = set()
+        self._found = {*self._queue, *apart}
+        self._classes: set[Place] = set(apart)
         self._called: dict[str, int] = {}  # with the most arguments that a call gives
         self._waiting: dict[str, list[tuple[int, Place]]] = {}  # with the arguments that it needs
         self._chosen: set[frozenset[Place]] = set()
