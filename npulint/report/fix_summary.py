@@ -61,13 +61,17 @@ def _originals(applied: FixResult, enabled: bool) -> set[str]:
 
 
 def left(applied: FixResult, result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
-    """The next things to do, as (what, where): review unsafe fixes, the `steps`, failed readiness items of the main
-    program without a finding above, and undetermined items."""
-    todo = list(steps)
-    named = " ".join(where for _, where in steps)
+    """The next things to do, as (what, where): review unsafe fixes, the `steps`, and the `open_items`."""
     unsafe = sum(fix.applicability == "unsafe" for fix in applied.fixed)
-    if unsafe:
-        todo.insert(0, (count(lang, "fixes.left.look", unsafe), _LOOK))
+    review = [(count(lang, "fixes.left.look", unsafe), _LOOK)] if unsafe else []
+    return [*review, *steps, *open_items(result, steps, lang)]
+
+
+def open_items(result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
+    """What is left to do for the main program, as (what, where): its failed readiness items that no finding of the
+    `steps` fails, and its undetermined ones."""
+    todo: list[tuple[str, str]] = []
+    named = " ".join(where for _, where in steps)
     for program in lists(result)[:1]:
         entry = escape_control_chars(leading(program.entry))
         failed = [
@@ -81,10 +85,10 @@ def left(applied: FixResult, result: RunResult, steps: Sequence[tuple[str, str]]
             what = count(lang, "fixes.left.failed", len(failed), entry=entry)
             details = (title + say(lang, "aside", text=check) for title, check in failed)
             todo.append((what, escape_control_chars(say(lang, "list.clause").join(details))))
-        open_items = [item.title for item in shown_items(program, lang) if item.status == "unknown"]
-        if open_items:
-            what = count(lang, "fixes.left.compare", len(open_items), entry=entry)
-            todo.append((what, escape_control_chars(say(lang, "list.clause").join(open_items))))
+        unknown = [item.title for item in shown_items(program, lang) if item.status == "unknown"]
+        if unknown:
+            what = count(lang, "fixes.left.compare", len(unknown), entry=entry)
+            todo.append((what, escape_control_chars(say(lang, "list.clause").join(unknown))))
     return todo
 
 
