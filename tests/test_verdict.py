@@ -30,7 +30,7 @@ from npulint.judge.findings import (
 )
 from npulint.judge.priorities import first_steps
 from npulint.judge.settings import FORMATS
-from npulint.judge.verdict import judged, meaning, verdict_of
+from npulint.judge.verdict import judged, keeping_from_npu, meaning, verdict_of
 from npulint.report.open_releases import labelled
 from npulint.report.terminal import prose
 from npulint.report.verdict import headline, sentence
@@ -300,6 +300,16 @@ def test_a_note_comes_first_where_it_keeps_a_program_from_the_npu() -> None:
     left = finding(code="NPU2104", topic="device_cuda", category="functional", severity="note", program="train.py")
     program = ProgramSummary("train.py", 1, "torch", "not_started", migration="left", device="cuda")
     assert [step.first.code for step in first_steps([slow, left], 9, [program])] == ["NPU2104", "NPU9001"]
+
+
+def test_what_changes_nothing_keeps_no_program_from_the_npu() -> None:
+    train = ProgramSummary("train.py", 1, "torch", "not_started", roles=("train",), device="cuda")
+    sample = ProgramSummary("sample.py", 1, "torch", "not_started", roles=("evaluate",), device="cuda")
+    flag = finding(code="NPU2001", topic="device_cuda", consequence="hygiene", program="train.py")
+    stops = finding(code="NPU2002", topic="device_cuda", consequence="stops", program="train.py")
+    other = finding(code="NPU2003", topic="device_cuda", consequence="stops", program="sample.py")
+    assert keeping_from_npu([train, sample], [flag, stops, other]) == {"NPU2002"}
+    assert keeping_from_npu([sample], [other]) == {"NPU2003"}  # nothing trains
 
 
 def test_a_group_begins_with_the_main_program() -> None:
