@@ -91,8 +91,8 @@ def last(text: str) -> str:
     [
         ({"t.py": _SCRIPT}, "No training program was recognised; 1 script stops without CUDA"),
         ({"app.py": _SERVER}, "No training program was recognised; 1 script stops without CUDA"),
-        ({"train.py": _TRAIN}, "The training program does not reach the NPU"),
-        ({"train.py": _TRAIN, "smoke.py": _SMOKE}, "1 of 2 training programs does not reach the NPU"),
+        ({"train.py": _TRAIN}, "The training program does not run on the NPU"),
+        ({"train.py": _TRAIN, "smoke.py": _SMOKE}, "1 of 2 training programs does not run on the NPU"),
         ({"smoke.py": _SMOKE}, "1 training program: nothing found that stops it on the NPU or makes its results wrong"),
         ({"a.py": "import math\n"}, "1 file checked: no program uses TensorFlow or PyTorch, nothing to migrate"),
     ],
