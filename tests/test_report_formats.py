@@ -100,7 +100,7 @@ def test_each_concise_line_can_be_matched() -> None:
         pytest.param(RunResult(), "Nothing was checked: no file was read\n", id="nothing read is not clean"),
         pytest.param(
             RunResult([finding(severity="note")], summary=Summary(files=1, read=1, suppressed=1, hidden=3)),
-            "1 file checked; findings: 1 about speed\n"
+            "1 file checked; findings: 1 is about speed\n"
             "No errors or warnings in 1 file; 1 finding below warning not shown (--min-severity note); "
             "3 hidden by thresholds; 1 suppressed by a comment\n",
             id="what is not shown is told",

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from npulint.commands.session import Session
 from npulint.facts.model import Problem
 from npulint.hosts.cli.main import main
 from npulint.judge.effort import estimate
@@ -29,7 +30,7 @@ from npulint.judge.findings import (
     Summary,
 )
 from npulint.judge.priorities import first_steps
-from npulint.judge.settings import FORMATS
+from npulint.judge.settings import FORMATS, Settings
 from npulint.judge.verdict import judged, keeping_from_npu, meaning, verdict_of
 from npulint.report.open_releases import labelled
 from npulint.report.terminal import prose
@@ -127,6 +128,21 @@ def test_a_script_needs_cuda_only_where_it_surely_stops_without(
 ) -> None:
     text = checked(tmp_path, {"t.py": f"import torch\n{line}\n"}, capsys, "--format", "json")
     assert bool(json.loads(text)["verdict"]["needing_cuda"]) is needs
+
+
+def test_a_change_says_what_is_known_of_the_training_programs() -> None:
+    program = ProgramSummary("train.py", 1, "torch", "not_started", checklist=(_DEVICE_ITEM["failed"],), device="cuda")
+    text = render("text", RunResult([finding()], [program]), ReportView(change=True))
+    assert "\nProject: The training program does not run on the NPU\n" in text
+    assert "Project" not in render("text", RunResult([finding()]), ReportView(change=True))
+
+
+def test_the_editor_says_the_same_of_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = json.loads(checked(tmp_path, {"train.py": _TRAIN, "t.py": _SCRIPT}, capsys, "--format", "json"))["verdict"]
+    session = Session(Settings(paths=(str(tmp_path),), cache=False, lang="en"))
+    verdict = session.check(str(tmp_path / "train.py")).verdict
+    assert verdict is not None
+    assert sentence(verdict, "en") == said["text"]
 
 
 def test_some_checks_alone_are_not_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from npulint.core.texts import count, known, say
+from npulint.core.texts import count, known, say, with_label
 from npulint.facts.model import Problem
 from npulint.judge.findings import Finding, RunResult
 from npulint.judge.priorities import CATEGORIES
@@ -13,7 +13,7 @@ from npulint.judge.settings import RANK
 from npulint.judge.verdict import verdict_of
 from npulint.report.open_releases import labelled
 from npulint.report.terminal import Paint, escape_control_chars
-from npulint.report.verdict import sentence
+from npulint.report.verdict import headline, sentence
 from npulint.report.view import ReportView, visible
 
 _LISTED = 5  # unread files listed
@@ -29,7 +29,7 @@ def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
     color = "green" if good else "bold"
     verdict = _verdict(result, view)
     lines = [*(paint(color, line) for line in verdict), *_applied_fixes(result, view)]
-    lines += labelled(result.open_releases, view.lang) if verdict else []
+    lines += labelled(result.open_releases, view.lang) if verdict and not view.change else []
     if asides or not _says_all(result, view):
         lines.append(text if len(lines) else paint(color, text))
     lines += _fixable(result, view, mark)
@@ -40,9 +40,15 @@ def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
 
 
 def _verdict(result: RunResult, view: ReportView) -> list[str]:
-    """What the run says of the project; nothing where it is about a change or a comparison, or what would be."""
-    about_all = not view.change and not view.comparing and not (view.applied is not None and view.dry)
-    return [sentence(verdict_of(result), view.lang)] if about_all else []
+    """What the run says of the project; in a change only what it says of the training programs, and nothing of a
+    comparison, or of what would be."""
+    if view.comparing or (view.applied is not None and view.dry):
+        return []
+    verdict = verdict_of(result)
+    if not view.change:
+        return [sentence(verdict, view.lang)]
+    label = say(view.lang, "verdict.project")
+    return [with_label(view.lang, label, headline(verdict, view.lang))] if verdict.training else []
 
 
 def _says_all(result: RunResult, view: ReportView) -> bool:
