@@ -13,7 +13,7 @@ import pytest
 
 from npulint import __version__
 from npulint.facts.model import Problem, Span
-from npulint.judge.findings import ChecklistItem, Finding, Fix, ProgramSummary, Related, RunResult, Summary
+from npulint.judge.findings import ChecklistItem, Evidence, Finding, Fix, ProgramSummary, Related, RunResult, Summary
 from npulint.judge.priorities import first_steps
 from npulint.judge.settings import FORMATS, PEOPLE_FORMATS
 from npulint.report.json import encodable
@@ -175,6 +175,14 @@ def test_what_to_do_first_is_there_whenever_something_is_left_to_do() -> None:
     assert "What to do first" in render("text", single, ReportView())
     assert "Check the 1 item of t.py" in render("text", undecided, ReportView()).partition("What to do first")[2]
     assert "What to do first" not in render("text", RunResult(summary=Summary(files=1, read=1)), ReportView())
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_an_item_that_a_step_fails_is_not_done_twice(lang: str) -> None:
+    place = Evidence("models/train.py", finding().span, "native-dropout", "NPU1301")
+    item = ChecklistItem("operators", "no slow operator", "failed", place, failures=(place,))
+    result = RunResult([finding()], [ProgramSummary("t.py", 1, "torch", "x", checklist=(item,))])
+    assert render("text", result, ReportView(lang=lang)).count("no slow operator") == 1  # in the checklist
 
 
 def test_a_change_with_few_findings_needs_no_advice_where_to_begin() -> None:

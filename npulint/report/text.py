@@ -15,6 +15,7 @@ from npulint.judge.evaluate.places import covered, further
 from npulint.judge.findings import Finding, ProgramSummary, Related, RunResult
 from npulint.judge.priorities import FIRST_STEPS, Group, first_steps, grouped, to_do
 from npulint.judge.settings import RANK
+from npulint.report.fix_summary import left, open_items
 from npulint.report.frames import Frames
 from npulint.report.readiness import STATUSES, readiness, shown_items, traits
 from npulint.report.summary import closing, fixability
@@ -277,28 +278,22 @@ class _Writer:
 
     def first(self, result: RunResult, findings: Sequence[Finding]) -> list[str]:
         """Where to begin; of a change or comparison only if there are many findings."""
-        if self._view.applied is not None and not self._view.dry and self._view.applied.fixed:
-            from npulint.report.fix_summary import left
+        view, lang = self._view, self._lang
+        if view.applied is not None and not view.dry and view.applied.fixed:
+            steps = first_steps(findings, _LEFT, result.programs)
+            todo = left(view.applied, result, steps, map(self._step, steps), lang)
+            return self._numbered(say(lang, "fixes.left.title"), todo)
+        if view.change or view.comparing:
+            steps = first_steps(findings, programs=result.programs) if len(findings) > _FEW else []
+            return self._numbered(say(lang, "first"), [*map(self._step, steps)])
+        steps = first_steps(to_do(result, findings), programs=result.programs)
+        todo = [*map(self._step, steps), *open_items(result, steps, lang)]
+        return self._numbered(say(lang, "first"), todo[:FIRST_STEPS])
 
-            todo = left(self._view.applied, result, self._steps(result, findings, _LEFT), self._lang)
-            return self._numbered(say(self._lang, "fixes.left.title"), todo)
-        if self._view.change or self._view.comparing:
-            todo = self._steps(result, findings) if len(findings) > _FEW else []
-        else:
-            from npulint.report.fix_summary import open_items
-
-            steps = self._steps(result, to_do(result, findings))
-            todo = [*steps, *open_items(result, steps, self._lang)][:FIRST_STEPS]
-        return self._numbered(say(self._lang, "first"), todo)
-
-    def _steps(self, result: RunResult, findings: Sequence[Finding], limit: int = FIRST_STEPS) -> list[tuple[str, str]]:
+    def _step(self, step: Group) -> tuple[str, str]:
         """What to do, and where."""
-        todo = []
-        for step in first_steps(findings, limit, result.programs):
-            first = step.first
-            place = f"{escape_control_chars(first.path)}:{first.span.line}"
-            todo.append((step.message, count(self._lang, "first.step", step.places, name=first.name, place=place)))
-        return todo
+        place = f"{escape_control_chars(step.first.path)}:{step.first.span.line}"
+        return step.message, count(self._lang, "first.step", step.places, name=step.first.name, place=place)
 
     def _numbered(self, title: str, todo: Sequence[tuple[str, str]]) -> list[str]:
         lines = [self._paint("bold", title)] if todo else []
