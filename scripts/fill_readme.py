@@ -22,7 +22,7 @@ _SHOWN = 2  # findings of a report with source frames; "…" stands for the othe
 
 def output(arguments: str, shown: int | None = None) -> str:
     """What npulint prints with these arguments. A report with source frames is cut to its first findings and all that
-    is not a finding, or with `shown` to that many findings and the last paragraph."""
+    is not a finding, or with `shown` to that many findings, the verdict and what to do first."""
     command = [sys.executable, "-m", "npulint", *arguments.split(), "--color", "never", "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     text = done.stdout.decode("utf-8")
@@ -31,7 +31,7 @@ def output(arguments: str, shown: int | None = None) -> str:
     blocks = text.rstrip("\n").split("\n\n")
     findings = [at for at, block in enumerate(blocks) if _FINDING.match(block)]
     if shown is not None:
-        return "\n\n".join([*(blocks[at] for at in findings[:shown]), "…", blocks[-1]]) + "\n"
+        return "\n\n".join([*(blocks[at] for at in findings[:shown]), "…", *blocks[-2:]]) + "\n"
     if len(findings) <= _SHOWN:
         return text
     head, tail = blocks[: findings[_SHOWN]], blocks[findings[-1] + 1 :]

@@ -34,7 +34,7 @@ def test_the_plan_is_text_and_writes_nothing(gpu: Project) -> None:
     assert answer.out.startswith("Port to Ascend NPUs: ") and "\n1. Device set-up\n" in answer.out
     assert '-     parser.add_argument("--backend", default="nccl")' not in answer.out
     assert '    + parser.add_argument("--backend", default="hccl")' in answer.out
-    assert "main.py  ported: its training reaches the NPU" in answer.out
+    assert "main.py  ported: it trains on the NPU" in answer.out
     assert "Next: " in answer.err
     assert {name: (gpu.folder / name).read_bytes() for name in ALL} == ALL
 

@@ -9,7 +9,7 @@ import pytest
 from npulint.commands.check.pipeline import run
 from npulint.facts.model import Span
 from npulint.judge.catalogue.load import load_catalogue
-from npulint.judge.findings import Finding, Fix, FixEdit, FixStep, Related
+from npulint.judge.findings import Finding, Fix, FixEdit, FixStep, ProgramSummary, Related
 from npulint.judge.postprocess.finalize import FOR_EDITORS
 from npulint.judge.postprocess.merge_advice import merge_advice
 from npulint.judge.settings import Settings
@@ -75,7 +75,7 @@ def _advice(path: str, **changes: Any) -> Finding:
 
 def _merged(*findings: Finding) -> list[tuple[str, int, str]]:
     """Path, number of places and message of each finding after advice is merged."""
-    found = merge_advice(findings, load_catalogue(()), ["b.py"])
+    found = merge_advice(findings, load_catalogue(()), [ProgramSummary("b.py", 1, "torch", "x")])
     return [(one.path, one.places, one.message) for one in found]
 
 
@@ -134,6 +134,6 @@ def _change(path: str) -> FixEdit:
 def test_the_places_keep_their_fixes(second: dict[str, Any], fixed: list[str]) -> None:
     first = _advice("a.py", fix=Fix("f", "unsafe", changes=(_change("a.py"),)))
     other = _advice(second.pop("path"), **second)
-    (found,) = merge_advice([first, other], load_catalogue(()), ["a.py"])
+    (found,) = merge_advice([first, other], load_catalogue(()), [ProgramSummary("a.py", 1, "torch", "x")])
     assert [change.steps[0].path for change in found.fix.changes] == fixed
     assert found.fix.applicability == ("unsafe" if fixed else "manual")

@@ -106,15 +106,15 @@ def test_text_says_what_to_declare_and_what_to_pin(project: Project) -> None:
     project.write({"train.py": _ESTIMATOR, "train.yaml": _LLAMA})
     text = project.run("check", "--no-cache", "--isolated").out
     assert (
-        "Unknown  4 checks depend on releases or a chip that nothing shows: declare `--target adapter=…` "
+        "Not decided: 4 checks need versions or a chip that the project does not state: declare `--target adapter=…` "
         "(option-not-in-release), `--target soc=…` (option-for-another-chip); pin `gptqmodel` "
         "(quantised-checkpoint-configured), `liger-kernel` (old-liger-kernel-configured), 1 more"
     ) in text
     assert (
-        "4 项检查取决于工程中未给出的版本或芯片" in project.run("check", "--no-cache", "--isolated", "--lang", "zh").out
+        "4 项检查需要的版本或芯片在工程中没有给出" in project.run("check", "--no-cache", "--isolated", "--lang", "zh").out
     )
     project.write({"train.py": "import torch\n", "train.yaml": "a: 1\n"})
-    assert "Unknown" not in project.run("check", "--no-cache", "--isolated").out
+    assert "Not decided" not in project.run("check", "--no-cache", "--isolated").out
 
 
 @pytest.mark.parametrize(("release", "ignored"), [("8.2", True), ("8.5", False)])

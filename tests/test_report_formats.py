@@ -13,10 +13,10 @@ import pytest
 
 from npulint import __version__
 from npulint.facts.model import Problem, Span
-from npulint.judge.findings import ChecklistItem, Finding, Fix, ProgramSummary, Related, RunResult, Summary
+from npulint.judge.findings import ChecklistItem, Evidence, Finding, Fix, ProgramSummary, Related, RunResult, Summary
+from npulint.judge.priorities import first_steps
 from npulint.judge.settings import FORMATS, PEOPLE_FORMATS
 from npulint.report.json import encodable
-from npulint.report.summary import first_steps
 from npulint.report.terminal import cells
 from npulint.report.view import ReportView, render
 from tests.surface_support import finding, sample, source
@@ -100,7 +100,7 @@ def test_each_concise_line_can_be_matched() -> None:
         pytest.param(RunResult(), "Nothing was checked: no file was read\n", id="nothing read is not clean"),
         pytest.param(
             RunResult([finding(severity="note")], summary=Summary(files=1, read=1, suppressed=1, hidden=3)),
-            "1 file checked; findings: 1 about speed\n"
+            "1 file checked; findings: 1 is about speed\n"
             "No errors or warnings in 1 file; 1 finding below warning not shown (--min-severity note); "
             "3 hidden by thresholds; 1 suppressed by a comment\n",
             id="what is not shown is told",
@@ -168,11 +168,28 @@ def test_what_to_do_first(findings: list[Finding], codes: list[str]) -> None:
     assert [one.first.code for one in first_steps(findings)] == codes
 
 
-def test_few_findings_need_no_advice_where_to_begin() -> None:
-    three = RunResult([finding()] * 3, summary=Summary(files=1, read=1))
-    four = RunResult([finding()] * 4, summary=Summary(files=1, read=1))
-    assert "What to do first" not in render("text", three, ReportView())
-    assert "native-dropout: 4 places, begin at models/train.py:13" in render("text", four, ReportView())
+def test_what_to_do_first_is_there_whenever_something_is_left_to_do() -> None:
+    single = RunResult([finding()], summary=Summary(files=1, read=1))
+    item = ChecklistItem("device", "training runs on the NPU", "unknown")
+    undecided = RunResult(programs=[ProgramSummary("t.py", 1, "torch", "x", checklist=(item,))])
+    assert "What to do first" in render("text", single, ReportView())
+    assert "Check the 1 item of t.py" in render("text", undecided, ReportView()).partition("What to do first")[2]
+    assert "What to do first" not in render("text", RunResult(summary=Summary(files=1, read=1)), ReportView())
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_an_item_that_a_step_fails_is_not_done_twice(lang: str) -> None:
+    place = Evidence("models/train.py", finding().span, "native-dropout", "NPU1301")
+    item = ChecklistItem("operators", "no slow operator", "failed", place, failures=(place,))
+    result = RunResult([finding()], [ProgramSummary("t.py", 1, "torch", "x", checklist=(item,))])
+    assert render("text", result, ReportView(lang=lang)).count("no slow operator") == 1  # in the checklist
+
+
+def test_a_change_with_few_findings_needs_no_advice_where_to_begin() -> None:
+    three, four = ([finding()] * number for number in (3, 4))
+    view = ReportView(change=True)
+    assert "What to do first" not in render("text", RunResult(three), view)
+    assert "native-dropout: 4 places, begin at models/train.py:13" in render("text", RunResult(four), view)
 
 
 def test_what_was_said_of_a_check_is_not_said_again() -> None:
@@ -213,7 +230,8 @@ def test_a_program_with_nothing_open_says_so_briefly() -> None:
 
 def test_json_has_exactly_the_keys_of_version_1() -> None:
     document = json.loads(shown("json", "en"))
-    assert list(document) == ["version", "tool", "target", "summary", "programs", "findings", "unread", "verdict"]
+    keys = "version tool target summary programs findings unread verdict first_steps".split()
+    assert list(document) == keys
     assert document["version"] == 1
     assert list(document["programs"][0]) == "entry files framework state file_role started_by checklist".split()
     assert (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.facts.model import Span
 from npulint.judge.findings import Finding, Related, RunResult, Summary
-from npulint.report.summary import grouped
+from npulint.judge.priorities import grouped
 from npulint.report.view import ReportView, render
 from tests.surface_support import finding
 

@@ -208,7 +208,7 @@ def test_the_verdict_tells_what_it_rests_on() -> None:
     failed = ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("d", "t", "failed"),))
     root = tree(page(RunResult(programs=[failed], summary=Summary(1, 1, known=3))))
     text = " ".join(by_id(root, "verdict").itertext())
-    assert "It is not known whether the training program reaches the NPU" in text
+    assert "It is not known whether the training program runs on the NPU" in text
     assert "1 readiness item failed." in text
     assert "3 findings recorded in the baseline are not counted." in text
 

@@ -59,7 +59,7 @@ def test_launchers_and_configurations_that_were_not_understood_are_named(
     (tmp_path / "ds.json").write_text('{"zero_optimization": {"stage": 2}}', encoding="utf-8")
     (tmp_path / "run.sh").write_text("torchrun --nproc_per_node 8 pretrain.py --deepspeed x\n", encoding="utf-8")
     text = report(capsys, "text")
-    assert "1 configuration file of DeepSpeed was not understood as a training: ds.json:1" in text
+    assert "1 configuration file of DeepSpeed was not recognised as a training: ds.json:1" in text
     assert "pretrain.py is started by 1 launcher, run.sh:1, and is not among the files" in text
     assert "othing to migrate" not in text
 

@@ -14,8 +14,8 @@ from npulint.commands.session import Session
 from npulint.judge.catalogue.load import load_catalogue, load_files
 from npulint.judge.findings import Finding, RunResult
 from npulint.judge.postprocess.merge_run_findings import with_counterparts
+from npulint.judge.priorities import first_steps
 from npulint.judge.settings import Settings
-from npulint.report.summary import first_steps
 from tests.project_support import Project
 from tests.surface_support import finding
 

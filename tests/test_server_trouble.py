@@ -69,6 +69,13 @@ def test_a_notice_is_logged_once() -> None:
     assert (server.logged, server.shown) == (["`ignore` names no check"], [])
 
 
+def test_the_verdict_on_a_project_is_logged_when_it_changes() -> None:
+    server = Heard()
+    for text in ("It stops.", "It stops.", "It runs."):
+        server._on_answer(EngineAnswer(verdicts={"/w": text}))
+    assert (server.logged, server.shown) == (["/w: It stops.", "/w: It runs."], [])
+
+
 def test_a_bug_in_what_is_shown_does_not_stop_the_next_run(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Heard()
 

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from npulint.commands.session import Session
 from npulint.facts.model import Problem
 from npulint.hosts.cli.main import main
 from npulint.judge.effort import estimate
+from npulint.judge.evaluate.distance import APART
 from npulint.judge.findings import (
     ChecklistItem,
     Evidence,
@@ -22,13 +24,15 @@ from npulint.judge.findings import (
     Fix,
     FixEdit,
     FrameworkUse,
+    OpenRelease,
     ProgramSummary,
     RunResult,
     Summary,
 )
-from npulint.judge.settings import FORMATS
-from npulint.judge.verdict import judged, meaning, verdict_of
-from npulint.report.summary import first_steps
+from npulint.judge.priorities import first_steps
+from npulint.judge.settings import FORMATS, Settings
+from npulint.judge.verdict import judged, keeping_from_npu, meaning, verdict_of
+from npulint.report.open_releases import labelled
 from npulint.report.terminal import prose
 from npulint.report.verdict import headline, sentence
 from npulint.report.view import ReportView, render
@@ -78,8 +82,9 @@ def checked(folder: Path, files: dict[str, str], capsys: pytest.CaptureFixture[s
 
 
 def last(text: str) -> str:
-    """The first of the closing lines: that before the counts."""
-    return text.rstrip("\n").split("\n\n")[-1].split("\n")[0]
+    """The first of the closing lines, which end the report or are above what to do first."""
+    blocks = [block for block in text.rstrip("\n").split("\n\n") if not block.startswith("What to do first")]
+    return blocks[-1].split("\n")[0]
 
 
 @pytest.mark.parametrize(
@@ -87,8 +92,8 @@ def last(text: str) -> str:
     [
         ({"t.py": _SCRIPT}, "No training program was recognised; 1 script stops without CUDA"),
         ({"app.py": _SERVER}, "No training program was recognised; 1 script stops without CUDA"),
-        ({"train.py": _TRAIN}, "The training program does not reach the NPU"),
-        ({"train.py": _TRAIN, "smoke.py": _SMOKE}, "1 of 2 training programs does not reach the NPU"),
+        ({"train.py": _TRAIN}, "The training program does not run on the NPU"),
+        ({"train.py": _TRAIN, "smoke.py": _SMOKE}, "1 of 2 training programs does not run on the NPU"),
         ({"smoke.py": _SMOKE}, "1 training program: nothing found that stops it on the NPU or makes its results wrong"),
         ({"a.py": "import math\n"}, "1 file checked: no program uses TensorFlow or PyTorch, nothing to migrate"),
     ],
@@ -123,6 +128,21 @@ def test_a_script_needs_cuda_only_where_it_surely_stops_without(
 ) -> None:
     text = checked(tmp_path, {"t.py": f"import torch\n{line}\n"}, capsys, "--format", "json")
     assert bool(json.loads(text)["verdict"]["needing_cuda"]) is needs
+
+
+def test_a_change_says_what_is_known_of_the_training_programs() -> None:
+    program = ProgramSummary("train.py", 1, "torch", "not_started", checklist=(_DEVICE_ITEM["failed"],), device="cuda")
+    text = render("text", RunResult([finding()], [program]), ReportView(change=True))
+    assert "\nProject: The training program does not run on the NPU\n" in text
+    assert "Project" not in render("text", RunResult([finding()]), ReportView(change=True))
+
+
+def test_the_editor_says_the_same_of_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = json.loads(checked(tmp_path, {"train.py": _TRAIN, "t.py": _SCRIPT}, capsys, "--format", "json"))["verdict"]
+    session = Session(Settings(paths=(str(tmp_path),), cache=False, lang="en"))
+    verdict = session.check(str(tmp_path / "train.py")).verdict
+    assert verdict is not None
+    assert sentence(verdict, "en") == said["text"]
 
 
 def test_some_checks_alone_are_not_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,7 +214,8 @@ def results(draw: st.DrawFn) -> RunResult:
     severities = [one.severity for one in some]
     numbers = (severities.count("error"), severities.count("warning"), severities.count("note"))
     summary = Summary(read + len(unread), read, len(unread), *numbers)
-    return RunResult(some, summaries, unread, summary=summary, seen=seen)
+    opened = [OpenRelease("soc", "", "some-check", "NPU9101", "train.py", 1)] if draw(st.booleans()) else []
+    return RunResult(some, summaries, unread, summary=summary, seen=seen, open_releases=opened)
 
 
 @settings(max_examples=60, deadline=None)
@@ -219,6 +240,18 @@ def test_all_formats_say_and_count_the_same(result: RunResult, lang: str) -> Non
     assert total == len(result.findings) == document["summary"]["findings"] == properties["summary"]["findings"]
     assert total == verdict.stops + verdict.unused + verdict.wrong + verdict.slows + verdict.others
     assert document["summary"]["fixable"] == last_line["fixable"] == properties["summary"]["fixable"]
+    places = [(step.first.code, step.first.path) for step in first_steps(result.findings, 3, result.programs)]
+    for record in (document, last_line, properties):
+        assert [(step["code"], step["path"]) for step in record["first_steps"]] == places
+    for opened in labelled(result.open_releases, lang):
+        for name in ("text", "concise", "github", "agent"):
+            assert opened in texts[name], name
+        assert prose(opened) in texts["markdown"]
+        assert html.escape(opened) in texts["html"]
+        assert f'value="{html.escape(opened)}"' in texts["junit"]
+        notifications = json.loads(texts["sarif"])["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+        assert opened in [notification["message"]["text"] for notification in notifications]
+    assert bool(result.open_releases) == ("open_releases" in document) == ("open_releases" in properties)
     hours = re.search(r"(?:About|约需?) ?([\d.]+)", texts["html"])
     assert estimate(result).items == 0 or hours is not None
 
@@ -285,12 +318,62 @@ def test_a_note_comes_first_where_it_keeps_a_program_from_the_npu() -> None:
     assert [step.first.code for step in first_steps([slow, left], 9, [program])] == ["NPU2104", "NPU9001"]
 
 
+def test_what_changes_nothing_keeps_no_program_from_the_npu() -> None:
+    train = ProgramSummary("train.py", 1, "torch", "not_started", roles=("train",), device="cuda")
+    sample = ProgramSummary("sample.py", 1, "torch", "not_started", roles=("evaluate",), device="cuda")
+    flag = finding(code="NPU2001", topic="device_cuda", consequence="hygiene", program="train.py")
+    stops = finding(code="NPU2002", topic="device_cuda", consequence="stops", program="train.py")
+    other = finding(code="NPU2003", topic="device_cuda", consequence="stops", program="sample.py")
+    assert keeping_from_npu([train, sample], [flag, stops, other]) == {"NPU2002"}
+    assert keeping_from_npu([sample], [other]) == {"NPU2003"}  # nothing trains
+
+
 def test_a_group_begins_with_the_main_program() -> None:
     of_test = finding(path="a_test.py", program="a_test.py")
     of_main = finding(path="train.py", program="train.py")
     main_first = [ProgramSummary("train.py", 1, "torch", "x"), ProgramSummary("a_test.py", 1, "torch", "x")]
     assert first_steps([of_test, of_main], 1, main_first)[0].first is of_main
     assert first_steps([of_test, of_main], 1)[0].first is of_test
+
+
+def test_a_group_does_not_begin_at_what_takes_part_in_no_training() -> None:
+    in_test = finding(path="train.py", program="train.py", distance=APART)
+    elsewhere = finding(path="tool.py", program="tool.py", distance=12)
+    shared = finding(path="net.py", program="tool.py", distance=9)
+    main_first = [
+        ProgramSummary("train.py", 1, "torch", "x", paths=("train.py", "net.py")),
+        ProgramSummary("tool.py", 1, "torch", "x", paths=("tool.py", "net.py")),
+    ]
+    (step,) = first_steps([in_test, elsewhere, shared], 1, main_first)
+    assert [found.path for found in step.findings] == ["net.py", "train.py", "tool.py"]
+
+
+def test_what_takes_part_in_no_training_is_done_last() -> None:
+    apart = finding(code="NPU9001", category="functional", severity="error", distance=APART)
+    speed = finding(code="NPU9002", category="performance", severity="warning")
+    assert [step.first.code for step in first_steps([apart, speed])] == ["NPU9002", "NPU9001"]
+
+
+def test_all_formats_begin_with_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(checked(tmp_path, {"train.py": _TRAIN}, capsys, "--format", "json"))
+    (first, *_) = document["first_steps"]
+    assert (first["name"], first["line"]) == ("cuda-not-migrated", 6)
+    (device,) = (item for item in document["programs"][0]["checklist"] if item["item"] == "device")
+    assert (device["check"], device["line"]) == (first["name"], first["line"])  # the item names the same place
+    place = f"{first['path']}:{first['line']}"
+    text = checked(tmp_path, {}, capsys).partition("What to do first")[2]
+    assert f"cuda-not-migrated: {first['places']} places, begin at {place}" in text.splitlines()[2]
+    agent = checked(tmp_path, {}, capsys, "--format", "agent")
+    assert f"What to do first: NPU2100 @ «{place.rpartition(':')[0]}»:6" in agent
+    rows = [line for line in agent.splitlines() if line.startswith("NPU")]
+    assert rows[0].startswith("NPU2100 cuda-not-migrated")
+
+
+def test_a_hidden_note_that_keeps_a_program_from_the_npu_is_done_first() -> None:
+    note = finding(code="NPU2100", severity="note")
+    program = ProgramSummary("train.py", 1, "torch", "not_started", checklist=(_DEVICE_ITEM["failed"],))
+    text = render("text", RunResult([note], [program]), ReportView(shown_from="warning"))
+    assert "native-dropout: 1 place, at models/train.py:13" in text.partition("What to do first")[2]
 
 
 def test_what_to_do_first_is_a_place_in_the_training_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

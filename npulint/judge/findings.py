@@ -94,7 +94,8 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
     not measured). Of a grouped finding, `about` is the name of what is at its own place, `wording` the message with
     its counts left open, and `programs` are the entry scripts of further programs that have the same places, or need
     the same advice. `project` is the folder of the project that it is about, `consequence` what happens to
-    the run (`npulint.judge.catalogue.severity`), empty for findings of no check."""
+    the run (`npulint.judge.catalogue.severity`), empty for findings of no check. `distance` is how far its place is
+    from one that matters most (`npulint.judge.evaluate.distance`)."""
 
     code: str
     name: str
@@ -120,6 +121,7 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
     programs: tuple[str, ...] = ()
     project: str = ""
     consequence: str = ""
+    distance: int = 0
 
 
 class SuppressedFinding(msgspec.Struct, frozen=True):

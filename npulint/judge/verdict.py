@@ -26,6 +26,7 @@ _BY_CONSEQUENCE: Mapping[str, Meaning] = {
 _BY_CATEGORY: Mapping[str, Meaning] = {"functional": "stops", "precision": "wrong", "performance": "slows"}
 _DEVICE = "device"  # the readiness item that training runs on the NPU
 _CUDA = "device_cuda"  # the topic of uses of CUDA
+_KEEPING = ("stops", "wasted-device", "")  # what those of them do that keep a program from the NPU; empty: not declared
 _HOST_TOPICS = ("session_config", "estimator_migration")
 _HOST_CHECK = "eager-training-step"
 _NO_USERS = frozenset(("test", "documentation", "ci", "gpu", "other_device", "mindspore"))
@@ -92,11 +93,11 @@ def trains(program: ProgramSummary) -> bool:
 
 
 def keeping_from_npu(programs: Sequence[ProgramSummary], findings: Sequence[Finding]) -> set[str]:
-    """The codes of the findings that keep programs from the NPU: those that fail the readiness item about it, and where
-    no item is, those about CUDA in a program that stops without it."""
+    """The codes of the findings that keep programs from the NPU, if any train those: the findings that fail the
+    readiness item about it, and where no item is, those about CUDA in a program that stops without it."""
     without: set[str] = set()
     codes: set[str] = set()
-    for program in programs:
+    for program in [program for program in programs if trains(program)] or programs:
         item = _device_item(program)
         if item is None and program.device == "cuda":
             without.add(program.entry)
@@ -105,7 +106,9 @@ def keeping_from_npu(programs: Sequence[ProgramSummary], findings: Sequence[Find
     return codes | {
         finding.code
         for finding in findings
-        if finding.topic == _CUDA and not without.isdisjoint((finding.program, *finding.programs))
+        if finding.topic == _CUDA
+        and finding.consequence in _KEEPING
+        and not without.isdisjoint((finding.program, *finding.programs))
     }
 
 

@@ -14,11 +14,12 @@ import msgspec
 from npulint.core.lazy_regex import lazy_compile
 from npulint.core.texts import count, say, with_label
 from npulint.judge.evaluate.places import covered, place_of
-from npulint.judge.findings import Comparison, Finding, Related, RunResult
+from npulint.judge.findings import Comparison, Finding, ProgramSummary, Related, RunResult
+from npulint.judge.priorities import by_priority, first_steps, to_do
 from npulint.judge.verdict import verdict_of
 from npulint.report.changed import ChangedLines, blocks
+from npulint.report.open_releases import labelled
 from npulint.report.quoted import MESSAGE, PATH, quoted
-from npulint.report.summary import grouped
 from npulint.report.verdict import told
 from npulint.report.view import ReportView, visible
 
@@ -47,7 +48,7 @@ class AgentRow(msgspec.Struct, frozen=True):
 
 def render(result: RunResult, view: ReportView) -> str:
     """The whole report."""
-    rows = rows_of(visible(result, view), view)
+    rows = rows_of(visible(result, view), view, result.programs)
     parts = [*heading(result, view), *described(rows, view)]
     if rows:
         parts.append(say(view.lang, "agent.verify"))
@@ -55,13 +56,14 @@ def render(result: RunResult, view: ReportView) -> str:
 
 
 def heading(result: RunResult, view: ReportView) -> list[str]:
-    """Counts, what could not be read, and the checklist of a comparison."""
+    """The verdict, counts, what to do first, what could not be read, and the checklist of a comparison."""
     findings = visible(result, view)
     numbers = {
         f"{name}s": sum(finding.severity == name for finding in findings) for name in ("error", "warning", "note")
     }
     lines = [] if result.comparison is not None else [told(verdict_of(result), view.lang)]
     lines.append(count(view.lang, "agent.found", len(findings), read=result.summary.read, **numbers))
+    lines += [*_first(result, findings, view.lang), *labelled(result.open_releases, view.lang)]
     unread = [problem.path for problem in result.unreadable if problem.fatal]
     if unread:
         paths = ", ".join(quoted(path, PATH) for path in unread[:_UNREAD])
@@ -75,6 +77,14 @@ def heading(result: RunResult, view: ReportView) -> list[str]:
     return lines
 
 
+def _first(result: RunResult, findings: Sequence[Finding], lang: str) -> Iterator[str]:
+    """What to do first; of a comparison the findings say it in their order."""
+    steps = [] if result.comparison is not None else first_steps(to_do(result, findings), programs=result.programs)
+    named = [f"{step.first.code} @ {quoted(step.first.path, PATH)}:{step.first.span.line}" for step in steps]
+    if named:
+        yield with_label(lang, say(lang, "first"), say(lang, "list.clause").join(named))
+
+
 def _checklist(comparison: Comparison, lang: str) -> Iterator[str]:
     for pair in comparison.pairs:
         items = ", ".join(f"{item.item} {item.status}" for item in pair.items)
@@ -82,12 +92,15 @@ def _checklist(comparison: Comparison, lang: str) -> Iterator[str]:
         yield say(lang, "agent.checklist", items=items, **names)
 
 
-def rows_of(findings: Sequence[Finding], view: ReportView) -> list[AgentRow]:
-    """The rows of findings, those of the most important check first. A line is edited once: as fixes are applied, the
+def rows_of(findings: Sequence[Finding], view: ReportView, programs: Sequence[ProgramSummary] = ()) -> list[AgentRow]:
+    """The rows of findings, those of the check to begin with first. A line is edited once: as fixes are applied, the
     edit of the more important check comes first, and another one has to wait for the next run."""
     edited = _EditedLines()
     return [
-        edited.row(row) for group in grouped(findings) for finding in group.findings for row in _rows(finding, view)
+        edited.row(row)
+        for group in by_priority(findings, programs)
+        for finding in group.findings
+        for row in _rows(finding, view)
     ]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from npulint.core.texts import count, say
 from npulint.judge.findings import RunResult
+from npulint.judge.priorities import Group
 from npulint.report.readiness import lists, shown_items
 from npulint.report.terminal import Paint, escape_control_chars, leading
 from npulint.report.view import ReportView
@@ -60,14 +61,20 @@ def _originals(applied: FixResult, enabled: bool) -> set[str]:
     return {fix.original for fix in applied.fixed if fix.original and fix.enabled == enabled}
 
 
-def left(applied: FixResult, result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
-    """The next things to do, as (what, where): review unsafe fixes, the `steps`, failed readiness items of the main
-    program without a finding above, and undetermined items."""
-    todo = list(steps)
-    named = " ".join(where for _, where in steps)
+def left(
+    applied: FixResult, result: RunResult, steps: Sequence[Group], described: Iterable[tuple[str, str]], lang: str
+) -> list[tuple[str, str]]:
+    """The next things to do, as (what, where): review unsafe fixes, the `steps` as `described`, `open_items`."""
     unsafe = sum(fix.applicability == "unsafe" for fix in applied.fixed)
-    if unsafe:
-        todo.insert(0, (count(lang, "fixes.left.look", unsafe), _LOOK))
+    review = [(count(lang, "fixes.left.look", unsafe), _LOOK)] if unsafe else []
+    return [*review, *described, *open_items(result, steps, lang)]
+
+
+def open_items(result: RunResult, steps: Sequence[Group], lang: str) -> list[tuple[str, str]]:
+    """What is left to do for the main program, as (what, where): its failed readiness items that no finding of the
+    `steps` fails, and its undetermined ones."""
+    todo: list[tuple[str, str]] = []
+    named = {finding.name for step in steps for finding in step.findings}
     for program in lists(result)[:1]:
         entry = escape_control_chars(leading(program.entry))
         failed = [
@@ -76,15 +83,15 @@ def left(applied: FixResult, result: RunResult, steps: Sequence[tuple[str, str]]
             if item.status == "failed"
             for failure in item.failures[:1]
         ]
-        failed = [(title, check) for title, check in failed if f"{check}:" not in named]
+        failed = [(title, check) for title, check in failed if check not in named]
         if failed:
             what = count(lang, "fixes.left.failed", len(failed), entry=entry)
             details = (title + say(lang, "aside", text=check) for title, check in failed)
             todo.append((what, escape_control_chars(say(lang, "list.clause").join(details))))
-        open_items = [item.title for item in shown_items(program, lang) if item.status == "unknown"]
-        if open_items:
-            what = count(lang, "fixes.left.compare", len(open_items), entry=entry)
-            todo.append((what, escape_control_chars(say(lang, "list.clause").join(open_items))))
+        unknown = [item.title for item in shown_items(program, lang) if item.status == "unknown"]
+        if unknown:
+            what = count(lang, "fixes.left.compare", len(unknown), entry=entry)
+            todo.append((what, escape_control_chars(say(lang, "list.clause").join(unknown))))
     return todo
 
 

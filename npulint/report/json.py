@@ -10,6 +10,7 @@ import msgspec
 
 from npulint import __version__
 from npulint.judge.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult
+from npulint.judge.priorities import first_steps, to_do
 from npulint.judge.verdict import verdict_of
 from npulint.report.summary import fixable
 from npulint.report.verdict import verdict_record
@@ -38,6 +39,7 @@ def parts(result: RunResult, view: ReportView) -> Iterator[str]:
         "findings": map(finding_record, findings),
         "unread": unread_records(result),
         **verdict_records(result, view),
+        **first_records(result, view),
         **seen_record(result),
         **open_record(result),
         **graphs_record(result),
@@ -100,6 +102,25 @@ def summary_record(result: RunResult, findings: list[Finding], view: ReportView)
 def verdict_records(result: RunResult, view: ReportView) -> dict[str, dict[str, Any]]:
     """What the run says of the project; empty in comparisons."""
     return {} if view.comparing else {"verdict": verdict_record(verdict_of(result), view.lang)}
+
+
+def first_records(result: RunResult, view: ReportView) -> dict[str, list[dict[str, Any]]]:
+    """What to do first, as text reports say it; empty in comparisons."""
+    if view.comparing:
+        return {}
+    steps = first_steps(to_do(result, visible(result, view)), programs=result.programs)
+    return {
+        "first_steps": [
+            {
+                **fields_of(step.first, "code name severity"),
+                "message": step.message,
+                "path": step.first.path,
+                "line": step.first.span.line,
+                "places": step.places,
+            }
+            for step in steps
+        ]
+    }
 
 
 def fix_records(view: ReportView) -> dict[str, list[dict[str, Any]]]:

@@ -23,6 +23,7 @@ from npulint.report.json import (
     VERSION,
     encodable,
     finding_record,
+    first_records,
     fix_records,
     graphs_record,
     open_record,
@@ -75,4 +76,11 @@ def _compared(result: RunResult) -> Iterable[dict[str, Any]]:
 
 def _closing(result: RunResult, counts: dict[str, Any], view: ReportView) -> dict[str, Any]:
     tool = {"name": "npulint", "version": __version__}
-    return {"version": VERSION, "tool": tool, "target": result.target, **counts, **verdict_records(result, view)}
+    return {
+        "version": VERSION,
+        "tool": tool,
+        "target": result.target,
+        **counts,
+        **verdict_records(result, view),
+        **first_records(result, view),
+    }

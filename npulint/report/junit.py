@@ -22,6 +22,7 @@ from npulint.judge.findings import Finding, RunResult
 from npulint.judge.settings import RANK
 from npulint.judge.verdict import verdict_of
 from npulint.report.json import summary_record
+from npulint.report.open_releases import labelled
 from npulint.report.summary import reason
 from npulint.report.verdict import sentence
 from npulint.report.view import ReportView, visible, visible_suppressed
@@ -119,6 +120,8 @@ def _run(result: RunResult, view: ReportView) -> str:
     if not view.comparing:
         verdict = verdict_of(result)
         values.update({"verdict": verdict.word, "verdict.text": sentence(verdict, view.lang)})
+        for text in labelled(result.open_releases, view.lang):
+            values["open_releases"] = text
     rows = [element("property", {"name": key, "value": value}, indent="      ") for key, value in values.items()]
     properties = element("properties", {}, "".join(rows), "    ")
     return _suite("npulint", "npulint", [Case("check", "passed")], properties)

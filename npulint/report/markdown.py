@@ -9,11 +9,12 @@ import msgspec
 from npulint.core.lazy_regex import lazy_compile
 from npulint.core.texts import count, say
 from npulint.judge.findings import Finding, ProgramSummary, RunResult
+from npulint.judge.priorities import first_steps
 from npulint.judge.settings import RANK
 from npulint.report.document.markdown import Writer, fitting, size
 from npulint.report.document.model import CodeCell, Prose, Status, Table
 from npulint.report.readiness import lists, place_of, seen, shown_items, tally
-from npulint.report.summary import closing, first_steps
+from npulint.report.summary import closing
 from npulint.report.terminal import code, link, prose
 from npulint.report.view import ReportView, visible
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npulint.core.texts import count, say
+from npulint.core.texts import count, say, with_label
 from npulint.judge.findings import OpenRelease
 from npulint.judge.settings import TARGET_KEYS
 
 _KEYS, _CHECKS = 4, 2  # that are named
 
 
+def labelled(opened: Sequence[OpenRelease], lang: str) -> list[str]:
+    """The sentence behind its label, as a line of its own; none where everything is known."""
+    return [with_label(lang, say(lang, "open"), sentence(opened, lang))] if opened else []
+
+
 def sentence(opened: Sequence[OpenRelease], lang: str) -> str:
-    """How many checks depend on what, and how to say it: ``2 checks depend on what nothing shows: declare …``."""
+    """How many checks need what, and how to state it: ``2 checks need a version or a chip …: declare …``."""
     by_key: dict[str, dict[str, None]] = {}
     for one in opened:
         by_key.setdefault(one.key, {})[one.name] = None

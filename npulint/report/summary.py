@@ -2,95 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
-import msgspec
-
-from npulint.core.texts import count, known, say
+from npulint.core.texts import count, known, say, with_label
 from npulint.facts.model import Problem
-from npulint.judge.evaluate.places import covered, worded
-from npulint.judge.findings import CONFIDENCES, Finding, ProgramSummary, RunResult
+from npulint.judge.findings import Finding, RunResult
+from npulint.judge.priorities import CATEGORIES
 from npulint.judge.settings import RANK
-from npulint.judge.verdict import keeping_from_npu, meaning, verdict_of
+from npulint.judge.verdict import verdict_of
+from npulint.report.open_releases import labelled
 from npulint.report.terminal import Paint, escape_control_chars
-from npulint.report.verdict import sentence
+from npulint.report.verdict import headline, sentence
 from npulint.report.view import ReportView, visible
 
-# Findings in groups for reports to people: one group for each check, most important first.
-
-CATEGORIES = ("functional", "precision", "performance", "hygiene")
-
-
-class Group(msgspec.Struct, frozen=True):
-    """The findings of one check with one severity, in the order of the report."""
-
-    findings: list[Finding]
-
-    @property
-    def first(self) -> Finding:
-        """The finding that stands for the group."""
-        return self.findings[0]
-
-    @property
-    def message(self) -> str:
-        """The message of the first finding, with the counts of all if the others say the same."""
-        wording = self.first.wording
-        if "{files" in wording and all(finding.wording == wording for finding in self.findings):
-            return worded(wording, (place for finding in self.findings for place in covered(finding)))
-        return self.first.message
-
-    @property
-    def places(self) -> int:
-        """How many places the findings cover."""
-        return sum(len(covered(finding)) for finding in self.findings)
-
-
-def grouped(findings: Sequence[Finding], programs: Sequence[ProgramSummary] = ()) -> list[Group]:
-    """The findings in groups by severity, category (functional, precision, performance), cost in the run, confidence,
-    and number of places. Files that cannot be parsed come last within their severity. A group begins with a finding of
-    the first of the `programs` that has one."""
-    groups: dict[tuple[str, str], list[Finding]] = defaultdict(list)
-    for finding in findings:
-        groups[finding.code, finding.severity].append(finding)
-
-    def order(group: list[Finding]) -> tuple[object, ...]:
-        first = group[0]
-        rank, sure = -RANK[first.severity], -CONFIDENCES.index(first.confidence)
-        cost = -max(finding.cost for finding in group)
-        places = -sum(len(covered(finding)) for finding in group)
-        return rank, first.topic == "parse", CATEGORIES.index(first.category), cost, sure, places, first.code
-
-    entries = {program.entry: number for number, program in enumerate(programs)}
-
-    def program_of(finding: Finding) -> int:
-        return min(entries.get(entry, len(entries)) for entry in (finding.program, *finding.programs))
-
-    def begun(group: list[Finding]) -> list[Finding]:
-        first = min(group, key=program_of) if entries else group[0]
-        return group if first is group[0] else [first, *(finding for finding in group if finding is not first)]
-
-    return [Group(begun(group)) for group in sorted(groups.values(), key=order)]
-
-
 _LISTED = 5  # unread files listed
-
-
-def first_steps(findings: Sequence[Finding], limit: int = 3, programs: Sequence[ProgramSummary] = ()) -> list[Group]:
-    """What to do first, one group of findings for each check: what keeps the `programs` from the NPU, then what stops
-    them, then what makes results wrong, then speed and the rest; notes last."""
-    keeping = keeping_from_npu(programs, findings)
-
-    def order(group: Group) -> tuple[object, ...]:
-        first = group.first
-        later = meaning(first) in ("slows", "none")
-        note = first.severity == "note"
-        return first.code not in keeping, note, later, -RANK[first.severity], first.topic == "parse"
-
-    steps: dict[str, Group] = {}
-    for group in sorted(grouped(findings, programs), key=order):
-        steps.setdefault(group.first.code, group)
-    return list(steps.values())[:limit]
 
 
 def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
@@ -101,7 +27,9 @@ def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
     text = say(view.lang, "list.clause").join([_counted(result, findings, view), *asides])
     good = not findings and not result.unreadable and bool(result.summary.read) and _is_good(result, view)
     color = "green" if good else "bold"
-    lines = [*(paint(color, line) for line in _verdict(result, view)), *_applied_fixes(result, view)]
+    verdict = _verdict(result, view)
+    lines = [*(paint(color, line) for line in verdict), *_applied_fixes(result, view)]
+    lines += labelled(result.open_releases, view.lang) if verdict and not view.change else []
     if asides or not _says_all(result, view):
         lines.append(text if len(lines) else paint(color, text))
     lines += _fixable(result, view, mark)
@@ -112,9 +40,15 @@ def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
 
 
 def _verdict(result: RunResult, view: ReportView) -> list[str]:
-    """What the run says of the project; nothing where it is about a change or a comparison, or what would be."""
-    about_all = not view.change and not view.comparing and not (view.applied is not None and view.dry)
-    return [sentence(verdict_of(result), view.lang)] if about_all else []
+    """What the run says of the project; in a change only what it says of the training programs, and nothing of a
+    comparison, or of what would be."""
+    if view.comparing or (view.applied is not None and view.dry):
+        return []
+    verdict = verdict_of(result)
+    if not view.change:
+        return [sentence(verdict, view.lang)]
+    label = say(view.lang, "verdict.project")
+    return [with_label(view.lang, label, headline(verdict, view.lang))] if verdict.training else []
 
 
 def _says_all(result: RunResult, view: ReportView) -> bool:

@@ -13,10 +13,12 @@ from npulint.core.texts import count, say
 from npulint.facts.model import Span
 from npulint.judge.evaluate.places import covered, further
 from npulint.judge.findings import Finding, ProgramSummary, Related, RunResult
+from npulint.judge.priorities import FIRST_STEPS, Group, first_steps, grouped, to_do
 from npulint.judge.settings import RANK
+from npulint.report.fix_summary import left, open_items
 from npulint.report.frames import Frames
 from npulint.report.readiness import STATUSES, readiness, shown_items, traits
-from npulint.report.summary import Group, closing, first_steps, fixability, grouped
+from npulint.report.summary import closing, fixability
 from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, folded, leading, linked, wrap
 from npulint.report.view import ReportView, visible
 
@@ -28,7 +30,7 @@ _LISTED = 8
 def notes(result: RunResult, view: ReportView) -> list[str]:
     """A line for each check with most hidden findings, with its first place; empty if the report hides none."""
     lowest = RANK[view.shown_from]
-    groups = grouped([finding for finding in result.findings if RANK[finding.severity] < lowest])
+    groups = grouped([finding for finding in result.findings if RANK[finding.severity] < lowest], result.programs)
     groups.sort(key=lambda group: -group.places)
     if not groups:
         return []
@@ -51,7 +53,7 @@ _SENTENCE = lazy_compile(r"(?<=[.!?])\s+(?=[A-Z])|(?<=[。！？])")
 _WHOLE = Span()  # a file as a whole, such as a graph
 _MARK = "[*]"  # on findings that --fix fixes
 _LEFT = 5  # checks with remaining findings that are listed after fixes
-_FEW = 3  # findings that need no advice on where to begin
+_FEW = 3  # findings of a change that need no advice on where to begin
 
 
 def render(result: RunResult, view: ReportView) -> str:
@@ -266,12 +268,6 @@ class _Writer:
                 f"{key} {escape_control_chars(text)}" for key, text in result.target.items()
             )
             lines.append(f"{self._paint('bold', say(self._lang, 'target'))}  {target}")
-        if result.open_releases:
-            from npulint.report.open_releases import sentence  # rarely needed
-
-            lines.append(
-                f"{self._paint('bold', say(self._lang, 'open'))}  {sentence(result.open_releases, self._lang)}"
-            )
         return lines
 
     def _described(self, program: ProgramSummary) -> str:
@@ -281,22 +277,23 @@ class _Writer:
         return say(self._lang, "list.and").join([*described, *items])
 
     def first(self, result: RunResult, findings: Sequence[Finding]) -> list[str]:
-        """Where to begin, if there are many findings or fixes were applied."""
-        if self._view.applied is not None and not self._view.dry and self._view.applied.fixed:
-            from npulint.report.fix_summary import left
+        """Where to begin; of a change or comparison only if there are many findings."""
+        view, lang = self._view, self._lang
+        if view.applied is not None and not view.dry and view.applied.fixed:
+            steps = first_steps(findings, _LEFT, result.programs)
+            todo = left(view.applied, result, steps, map(self._step, steps), lang)
+            return self._numbered(say(lang, "fixes.left.title"), todo)
+        if view.change or view.comparing:
+            steps = first_steps(findings, programs=result.programs) if len(findings) > _FEW else []
+            return self._numbered(say(lang, "first"), [*map(self._step, steps)])
+        steps = first_steps(to_do(result, findings), programs=result.programs)
+        todo = [*map(self._step, steps), *open_items(result, steps, lang)]
+        return self._numbered(say(lang, "first"), todo[:FIRST_STEPS])
 
-            todo = left(self._view.applied, result, self._steps(result, findings, _LEFT), self._lang)
-            return self._numbered(say(self._lang, "fixes.left.title"), todo)
-        return self._numbered(say(self._lang, "first"), self._steps(result, findings)) if len(findings) > _FEW else []
-
-    def _steps(self, result: RunResult, findings: Sequence[Finding], limit: int = 3) -> list[tuple[str, str]]:
+    def _step(self, step: Group) -> tuple[str, str]:
         """What to do, and where."""
-        todo = []
-        for step in first_steps(findings, limit, result.programs):
-            first = step.first
-            place = f"{escape_control_chars(first.path)}:{first.span.line}"
-            todo.append((step.message, count(self._lang, "first.step", step.places, name=first.name, place=place)))
-        return todo
+        place = f"{escape_control_chars(step.first.path)}:{step.first.span.line}"
+        return step.message, count(self._lang, "first.step", step.places, name=step.first.name, place=place)
 
     def _numbered(self, title: str, todo: Sequence[tuple[str, str]]) -> list[str]:
         lines = [self._paint("bold", title)] if todo else []

@@ -25,6 +25,7 @@ from npulint.judge.postprocess.finalize import FOR_EDITORS, finalize
 from npulint.judge.postprocess.record import RawResults, ReportScope, RunContext
 from npulint.judge.settings import Settings
 from npulint.judge.source_lines import FileLines
+from npulint.judge.summaries.verdict import Verdict
 from npulint.read.files import LoadedFile
 
 _RECENT = 4  # results of a project that are kept
@@ -34,7 +35,8 @@ _COLLECT_AFTER = 4000  # files checked between two collections; their garbage ta
 class Checked(msgspec.Struct, frozen=True):
     """The result of checking one project with the folder `root`. `findings` are by path, with an empty list for files
     without any; for a file outside the workspace (or excluded) only its own. Paths are as in results: POSIX, relative
-    to the working directory for files below it, else absolute; `os.path.abspath` resolves both."""
+    to the working directory for files below it, else absolute; `os.path.abspath` resolves both. `verdict` is that on
+    the project; None where a file was checked alone."""
 
     root: str
     findings: dict[str, list[Finding]]
@@ -42,6 +44,7 @@ class Checked(msgspec.Struct, frozen=True):
     unread: list[Problem] = []
     programs: list[ProgramSummary] = []
     notices: list[str] = []
+    verdict: Verdict | None = None
 
 
 class Session:
@@ -216,6 +219,7 @@ class Session:
         raw = RawResults(
             findings=[_certain(finding, paths) for finding in outcome.findings if finding.path not in paths],
             programs=outcome.programs,
+            seen=outcome.seen,
             files=[broken.get((file.path, file.kind), file) for file in outcome.files],
             problems=project.problems,
         )
@@ -228,7 +232,15 @@ class Session:
         for finding in result.findings:
             if not project.alone or finding.path == project.alone:
                 findings.setdefault(finding.path, []).append(finding)
-        return Checked(project.root, findings, result.suppressed, result.unreadable, result.programs, result.notices)
+        return Checked(
+            project.root,
+            findings,
+            result.suppressed,
+            result.unreadable,
+            result.programs,
+            result.notices,
+            None if project.alone else result.verdict,
+        )
 
 
 _Key: TypeAlias = tuple[str, str]

@@ -301,6 +301,7 @@ class DocumentStore:
             return
         by_path: dict[str, list[Finding]] = {}
         failures: list[str] = []
+        verdicts: dict[str, str] = {}
         problems = self.answer.problems
         for number, path in enumerate(paths):
             if self._requested:
@@ -311,11 +312,16 @@ class DocumentStore:
                 return
             by_path.update(engine_answer.findings)
             failures += engine_answer.failures
+            verdicts.update(engine_answer.verdicts)
             problems = engine_answer.problems
         self._around = False
         self._apart = by_path
         self.answer = msgspec.structs.replace(
-            self.answer, findings=by_path | self.answer.findings, failures=failures, problems=problems
+            self.answer,
+            findings=by_path | self.answer.findings,
+            failures=failures,
+            verdicts=verdicts,
+            problems=problems,
         )
         self._on_answer(self.answer)
         self._progress(len(paths), len(paths))

@@ -19,15 +19,18 @@ from npulint.discover.safe_open import read_head
 from npulint.hosts.server.configuration import CONFIG_FILES, ClientSettings, ConfigProblem, problems_of, settings_for
 from npulint.judge.findings import Finding
 from npulint.judge.settings import Settings
+from npulint.report.verdict import told
 
 
 class EngineAnswer(msgspec.Struct):
     """The result of a run. `findings` are by absolute path; `near` are the files in projects of the requested files;
-    `settings` are those of the requested files. `failures` are tracebacks of internal errors."""
+    `settings` are those of the requested files. `verdicts` are the sentences about projects by their folders.
+    `failures` are tracebacks of internal errors."""
 
     findings: dict[str, list[Finding]] = {}
     near: set[str] = set()
     settings: dict[str, Settings] = {}
+    verdicts: dict[str, str] = {}
     problems: list[ConfigProblem] = []
     notices: list[str] = []
     failures: list[str] = []
@@ -163,6 +166,8 @@ class Engine:
             answer.findings[place] = findings
             answer.near.add(place)
         answer.findings.setdefault(path, [])
+        if checked.verdict is not None:
+            answer.verdicts[os.path.abspath(checked.root)] = told(checked.verdict, home.settings.language())
         answer.notices += [notice for notice in checked.notices if notice not in answer.notices]
 
     def _home(self, path: str) -> _Home | None:

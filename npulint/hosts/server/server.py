@@ -101,6 +101,7 @@ class Server(LanguageServer):
         self._refreshing: asyncio.Future[None] | None = None
         self._pages: tuple[Settings, Callable[[str], RulePage | None]] | None = None
         self._shown_texts: set[str] = set()
+        self._verdicts: dict[str, str] = {}
 
     @property
     def lang(self) -> str:
@@ -189,6 +190,10 @@ class Server(LanguageServer):
             if notice not in self._shown_texts:
                 self._shown_texts.add(notice)
                 self.log(lsp.MessageType.Warning, notice)
+        for folder, verdict in answer.verdicts.items():  # only the log can show what is not at a line
+            if self._verdicts.get(folder) != verdict:
+                self._verdicts[folder] = verdict
+                self.log(lsp.MessageType.Info, say(self.lang, "problem.detail", text=folder, detail=verdict))
         for failure in answer.failures:
             self.log(lsp.MessageType.Error, failure)
             self.say_once(lsp.MessageType.Error, say(self.lang, "server.internal"))

@@ -9,6 +9,7 @@ import msgspec
 from npulint.facts.model import Fact
 from npulint.facts.roles import Role
 from npulint.judge.catalogue.check import Check
+from npulint.judge.evaluate.distance import APART
 from npulint.judge.evaluate.places import covering
 from npulint.judge.findings import Finding, Fix, Related
 
@@ -32,7 +33,7 @@ def grouped(demoted: Iterable[Demoted]) -> list[Finding]:
 
 
 def _united(group: list[Demoted]) -> Finding:
-    first = group[0].finding
+    first = msgspec.structs.replace(group[0].finding, distance=group[0].finding.distance | APART)
     facts = {(fact.path, fact.span): fact for demoted in group for fact in demoted.facts}
     own = facts.pop((first.path, first.span), group[0].facts[0])
     if len(group) == 1 or not facts:

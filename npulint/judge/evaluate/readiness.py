@@ -9,6 +9,7 @@ import msgspec
 from npulint.core.texts import say
 from npulint.facts.model import Fact, Span
 from npulint.judge.catalogue.check import UNUSED, Check, Failing, ItemDefinition
+from npulint.judge.evaluate.distance import distance
 from npulint.judge.evaluate.match import Candidates, CompiledQuery
 from npulint.judge.findings import SEVERITIES, ChecklistItem, Evidence, OpenRelease
 from npulint.model.running.reach import HowReached
@@ -123,18 +124,19 @@ def _first(facts: Sequence[Fact], entry: str) -> Evidence | None:
 
 
 def _places(program: Program, found: Sequence[tuple[Check, Fact | None]]) -> tuple[Evidence, ...]:
-    """The places that checks found, the most severe first."""
+    """The places that checks found, the most severe first, then those that matter most."""
     reasons = [(check, fact) for check, fact in found if fact is not None]
-    reasons.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], program.entry), pair[0].code))
+    reasons.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_far(pair[1], program), pair[0].code))
     return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in reasons[:_KEPT])
 
 
 def _first_at(
     fails: Failing, program: Program, reported: ReportedCheck, reach: HowReached
 ) -> tuple[Check, Fact | None]:
-    """The first fact of a check that the program reaches in this way, preferably in the entry script. A check that is
-    about the program as a whole says what is nowhere in it: all that may run of it counts as surely reached."""
-    facts = sorted(reported.facts, key=lambda fact: _order(fact, program.entry))
+    """The fact of a check that matters most of those that the program reaches in this way: that at which its finding
+    begins. A check that is about the program as a whole says what is nowhere in it: all that may run of it counts as
+    surely reached."""
+    facts = sorted(reported.facts, key=lambda fact: _far(fact, program))
     whole = reported.check.name in fails.anywhere
     for fact in facts:
         reached = program.how_runs(fact)
@@ -152,3 +154,7 @@ def _fails(fails: Failing, check: Check) -> bool:
 
 def _order(fact: Fact, entry: str) -> tuple[object, ...]:
     return fact.path != entry, fact.path, fact.span
+
+
+def _far(fact: Fact, program: Program) -> tuple[object, ...]:
+    return distance(fact, program), fact.path, fact.span

@@ -14,20 +14,23 @@ import msgspec
 from npulint.judge.catalogue.check import COMPARE, GRAPH, MACHINE, RUN, Catalogue
 from npulint.judge.evaluate.applicability import applicability
 from npulint.judge.evaluate.places import Place, covered, covering, place_of, worded
-from npulint.judge.findings import Finding, Fix, FixEdit, Related
+from npulint.judge.findings import Finding, Fix, FixEdit, ProgramSummary, Related
 from npulint.judge.postprocess.merge_programs import change_key
+from npulint.judge.priorities import PlaceOrder
 
 _MERELY_ADVISED = frozenset(("performance", "hygiene"))
 _OF_ONE_THING = frozenset((COMPARE, GRAPH, RUN, MACHINE))  # families whose findings are about one graph, run or pair
 
 
-def merge_advice(findings: Sequence[Finding], catalogue: Catalogue, entries: Sequence[str] = ()) -> list[Finding]:
-    """The findings with advice merged that one check gives all over a project, if its fix reads the same: the first
-    stays, preferably one of the first of `entries`, with the places, fixes and programs of all."""
+def merge_advice(
+    findings: Sequence[Finding], catalogue: Catalogue, programs: Sequence[ProgramSummary] = ()
+) -> list[Finding]:
+    """The findings with advice merged that one check gives all over a project, if its fix reads the same: that whose
+    place matters most to the `programs` stays, with the places, fixes and programs of all."""
     codes = catalogue.once(
         "advice", lambda: frozenset(c.code for c in catalogue.checks if c.family not in _OF_ONE_THING)
     )
-    order = {entry: number for number, entry in enumerate(entries)}
+    places = PlaceOrder(programs)
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         if _is_advice(finding, codes):
@@ -35,7 +38,7 @@ def merge_advice(findings: Sequence[Finding], catalogue: Catalogue, entries: Seq
     merged = {}
     for group in groups.values():
         if len(group) > 1:
-            group.sort(key=lambda finding: (order.get(finding.program, len(order)), place_of(finding)))
+            group.sort(key=lambda finding: (*places.key(finding), place_of(finding)))
             merged[id(group[0])] = _merged(group)
     gone = {id(finding) for group in groups.values() for finding in group[1:]}
     return [merged.get(id(finding), finding) for finding in findings if id(finding) not in gone]

@@ -8,15 +8,17 @@ import msgspec
 
 from npulint.judge.evaluate.applicability import applicability
 from npulint.judge.evaluate.places import covered, covering, place_of
-from npulint.judge.findings import Finding, Fix, FixEdit, Related
+from npulint.judge.findings import Finding, Fix, FixEdit, ProgramSummary, Related
+from npulint.judge.priorities import PlaceOrder
 
 
-def merge_programs(findings: Sequence[Finding], codes: Collection[str], entries: Sequence[str] = ()) -> list[Finding]:
+def merge_programs(
+    findings: Sequence[Finding], codes: Collection[str], programs: Sequence[ProgramSummary] = ()
+) -> list[Finding]:
     """The findings with those of `codes` merged that one check has about several programs, if they share a place: that
-    of the first of `entries` stays, with the places, fixes and programs of all."""
-    order = {entry: number for number, entry in enumerate(entries)}
+    whose place matters most to the `programs` stays, with the places, fixes and programs of all."""
     several = [finding for finding in findings if finding.code in codes and finding.wording]
-    groups = _connected(sorted(several, key=lambda finding: order.get(finding.program, len(order))))
+    groups = _connected(sorted(several, key=PlaceOrder(programs).key))
     firsts = {id(group[0]): group for group in groups if len(group) > 1}
     gone = {id(finding) for group in firsts.values() for finding in group[1:]}
     return [
@@ -27,12 +29,17 @@ def merge_programs(findings: Sequence[Finding], codes: Collection[str], entries:
 
 
 def merge_project(findings: Sequence[Finding], codes: Collection[str]) -> list[Finding]:
-    """The findings of one project with those of `codes` merged that one check has about the same name."""
+    """The findings of one project with those of `codes` merged that one check has about the same name, at the place
+    that matters most."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         if finding.code in codes and finding.wording:
             groups.setdefault((finding.code, finding.severity, finding.confidence, finding.about), []).append(finding)
-    firsts = {id(group[0]): sorted(group, key=place_of) for group in groups.values() if len(group) > 1}
+    firsts = {
+        id(group[0]): sorted(group, key=lambda finding: (finding.distance, *place_of(finding)))
+        for group in groups.values()
+        if len(group) > 1
+    }
     gone = {id(finding) for group in groups.values() for finding in group[1:]}
     return [
         _merged(firsts[id(finding)]) if id(finding) in firsts else finding

@@ -241,13 +241,13 @@ def add_complaints(data: RunData, context: RunContext) -> RunData:
 def merge_findings_of_programs(data: RunData, context: RunContext) -> RunData:
     """Merge findings of several programs that share places."""
     codes = context.catalogue.told_once("program")
-    findings = merge_programs(data.findings, codes, [program.entry for program in data.programs])
+    findings = merge_programs(data.findings, codes, data.programs)
     return changed(data, findings=sorted(findings, key=place_of))
 
 
 def merge_advice_of_projects(data: RunData, context: RunContext) -> RunData:
     """Merge advice that is the same all over a project."""
-    findings = merge_advice(data.findings, context.catalogue, [program.entry for program in data.programs])
+    findings = merge_advice(data.findings, context.catalogue, data.programs)
     return changed(data, findings=sorted(findings, key=place_of))
 
 
@@ -320,7 +320,8 @@ def unite(findings: Iterable[Finding]) -> list[Finding]:
         first = unique.setdefault(key, finding)
         if first is not finding:
             both = bool(first.fix.changes and finding.fix.changes)
-            unique[key] = _joined(first, finding) if both else left_as_it_is(first)
+            merged = _joined(first, finding) if both else left_as_it_is(first)
+            unique[key] = changed(merged, distance=min(first.distance, finding.distance))
             if finding.related:
                 further.setdefault(key, dict.fromkeys(first.related)).update(dict.fromkeys(finding.related))
     for place, related in further.items():

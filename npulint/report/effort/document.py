@@ -121,6 +121,7 @@ def text(effort: Effort, verdict: Verdict, lang: str, color: bool, width: int, v
         parts = say(lang, "list.and").join(
             f"{say(lang, f'effort.{part}')} {getattr(file_effort, part)}" for part in PARTS
         )
+        parts = say(lang, "effort.places", list=parts)
         pad = " " * (room - cells(hours))
         lines.append(f"  {hours}{pad}  {escape_control_chars(leading(file_effort.path))}  {paint('dim', parts)}")
     if len(files) < len(effort.files):

@@ -9,6 +9,7 @@ from npulint.core.texts import count, say
 from npulint.facts.model import Span
 from npulint.judge.catalogue.check import CATEGORIES
 from npulint.judge.findings import Finding, Related
+from npulint.judge.priorities import first_steps
 from npulint.report.changed import ChangedLines
 from npulint.report.changed import blocks as changed
 from npulint.report.html.charts import SEVERITIES
@@ -24,7 +25,6 @@ from npulint.report.html.markup import (
 )
 from npulint.report.html.page import Page
 from npulint.report.html.source import Syntax, colored, frame
-from npulint.report.summary import first_steps
 
 # The filters above the findings; hidden until the script runs.
 

@@ -9,13 +9,14 @@ import msgspec
 
 from npulint.core.texts import count, say
 from npulint.judge.findings import Comparison
+from npulint.judge.priorities import first_steps, to_do
 from npulint.judge.verdict import verdict_of
 from npulint.report.html.changes import share_done
 from npulint.report.html.charts import SEVERITIES
 from npulint.report.html.markup import escape_html, inline_markdown, section
 from npulint.report.html.page import Page
+from npulint.report.open_releases import labelled
 from npulint.report.readiness import lists, seen
-from npulint.report.summary import first_steps
 from npulint.report.verdict import headline, statements
 
 _STEPS = 5
@@ -52,7 +53,7 @@ def verdict(page: Page) -> ReadinessVerdict:
     reasons = statements(judged, lang)
     if result.summary.known:
         reasons.append(count(lang, "html.known", result.summary.known))
-    reasons += seen(result, lang)
+    reasons += [*seen(result, lang), *labelled(result.open_releases, lang)]
     clear = sum(not program.failed and not program.away for program in judged.training)
     tile = (clear, len(judged.training), say(lang, "html.tile.programs")) if judged.training else None
     passed = (items["passed"], items.total(), say(lang, "html.tile.items")) if programs else None
@@ -136,7 +137,7 @@ def target(page: Page) -> str:
 
 def first(page: Page) -> str:
     """What to do first: the most important checks."""
-    steps = first_steps(page.shown, _STEPS, page.result.programs)
+    steps = first_steps(to_do(page.result, page.shown), _STEPS, page.result.programs)
     if not steps:
         return ""
     rows = []

@@ -22,12 +22,15 @@ from npulint.judge.settings import DOCS_URL, RANK
 from npulint.report.json import (
     compared_record,
     encodable,
+    first_records,
     fix_records,
     graphs_record,
+    open_record,
     step_records,
     summary_record,
     verdict_records,
 )
+from npulint.report.open_releases import labelled
 from npulint.report.sarif.results import ROOT, Writer, artifact, region, rules
 from npulint.report.summary import reason
 from npulint.report.view import ReportView, visible, visible_suppressed
@@ -68,6 +71,8 @@ def _run(result: RunResult, view: ReportView) -> dict[str, Any]:
             "summary": summary_record(result, shown, view),
             "target": result.target,
             **verdict_records(result, view),
+            **first_records(result, view),
+            **open_record(result),
             **graphs_record(result),
             **step_records(result, picture=False),
             **fix_records(view),
@@ -111,6 +116,8 @@ def _invocation(result: RunResult, cut: int, view: ReportView) -> dict[str, Any]
     """The invocation with its notifications. These are warnings, because an error would mark the whole run as failed;
     only a missing path does."""
     notifications = [_unread(problem, view) for problem in result.unreadable]
+    for text in labelled(result.open_releases, view.lang):
+        notifications.append({"descriptor": {"id": "open-releases"}, "level": "note", "message": {"text": text}})
     if cut:
         text = count(view.lang, "sarif.cut", cut, limit=MOST_RESULTS)
         notifications.append({"descriptor": {"id": "cut"}, "level": "warning", "message": {"text": text}})

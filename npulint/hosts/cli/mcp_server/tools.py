@@ -246,7 +246,7 @@ class Tools:
         def rendered(some: Sequence[AgentRow]) -> Iterable[str]:
             return described(some, view)
 
-        lines = page(rows_of(visible(result, view), view), rendered, limit, cur, self.lang)
+        lines = page(rows_of(visible(result, view), view, result.programs), rendered, limit, cur, self.lang)
         if cur:
             return "\n".join([say(self.lang, "agent.quoted"), lines])
         return "\n".join([*heading(result, view), lines, say(self.lang, "agent.verify")])
