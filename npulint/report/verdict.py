@@ -22,7 +22,7 @@ def headline(verdict: Verdict, lang: str) -> str:
         subjects = [(word, getattr(verdict, word)) for word in ("graphs", "runs")]
         return say(lang, "list.and").join(count(lang, f"verdict.{word}", number) for word, number in subjects if number)
     if verdict.frameworks:
-        return say(lang, "verdict.unrecognised")
+        return say(lang, "verdict.library" if verdict.library else "verdict.unrecognised")
     return count(lang, f"verdict.{'unused' if verdict.word == 'unused' else 'files'}", verdict.read)
 
 

@@ -29,7 +29,7 @@ from npulint.judge.evaluate.open_releases import (
     of_arguments,
     of_settings,
 )
-from npulint.judge.evaluate.readiness import CompiledItem, ReportedCheck, checklist
+from npulint.judge.evaluate.readiness import CompiledItem, ReportedCheck, checklist, how_far
 from npulint.judge.findings import ChecklistItem, Finding, Fix, FixEdit, OpenRelease, Related
 from npulint.recognizers.file_role import APART, NOT_JUDGED
 from npulint.recognizers.programs import Program
@@ -417,18 +417,8 @@ class _Finder:
         for fact in ordered:
             groups.setdefault(_covered_by(check, fact), []).append(fact)
         if program.entry and not graph:
-            groups = {key: sorted(group, key=self._how_far) for key, group in groups.items()}
+            groups = {key: sorted(group, key=lambda fact: how_far(fact, program)) for key, group in groups.items()}
         return [self._finding(check, group) for group in groups.values()]
-
-    def _how_far(self, fact: Fact) -> tuple[object, ...]:
-        """How far a place is from one that matters most, at which a grouped finding begins: that surely runs, in a
-        training step, and does harm. Tests and guarded code come last."""
-        kept_apart = "yes" in (fact.get("in_test"), fact.get("guarded")) or fact.get("active") == "no"
-        is_guarded = kept_apart or fact.get("behind") in ("npu", "cuda")
-        is_harmless = fact.get("breaks") not in (None, "yes")
-        surely = not is_guarded and self._program.surely_runs(fact)
-        often = _HOW_OFTEN.get(fact.get_text("step"), 2)
-        return is_guarded, is_harmless, not surely, often, fact.path != self._program.entry
 
     def _finding(self, check: Check, group: list[Fact]) -> tuple[Finding, list[Fact]]:
         """The finding about these facts. One about a program does not cover those of other scripts, though its fix
@@ -446,9 +436,6 @@ def _weight(fact: Fact) -> tuple[str, float]:
     """Sort key for choosing the place of a finding that covers several run facts: the highest rank in the artifact."""
     rank = fact.get("rank")
     return fact.path, rank if isinstance(rank, (int, float)) else 0
-
-
-_HOW_OFTEN = {"yes": 0, "gated": 1}  # how often code runs while training: in every step, in some; else last
 
 
 def _place(fact: Fact, graph: bool) -> tuple[str, Span, str]:

@@ -81,21 +81,18 @@ def _item(
         status, look = "unknown", say(lang, "readiness.maybe")
     if status == item.otherwise and compiled.unused is not None and compiled.unused.true_of(candidates) is True:
         status, shown = UNUSED, None
-    if status == "passed" and any(
-        _fails(item.fails, reported_check.elsewhere)
-        for reported_check in reported
-        if reported_check.elsewhere is not None
-    ):
-        status = "unknown"  # it fails on some chips
-    concerned = [reported_check for reported_check in reported if _fails(item.fails, reported_check.check)]
+    failing = [reported_check for reported_check in reported if _fails(item.fails, reported_check.check)]
+    doubting = [each for each in reported if not _fails(item.fails, each.check) and _doubts(item, each)]
+    doubts = [_first_at(item.fails, program, each, ("maybe",)) for each in failing]
+    doubts += [_first_at(item.fails, program, each, ("surely", "maybe")) for each in doubting]
     return ChecklistItem(
         item=item.key,
         title=text.title,
         status=status,
         evidence=shown,
         look=look,
-        failures=_places(program, [_first_at(item.fails, program, found, "surely") for found in concerned]),
-        doubts=_places(program, [_first_at(item.fails, program, found, "maybe") for found in concerned]),
+        failures=_places(program, [_first_at(item.fails, program, each, ("surely",)) for each in failing]),
+        doubts=_places(program, doubts),
         compared=item.compared,
     )
 
@@ -130,17 +127,33 @@ def _places(program: Program, found: Sequence[tuple[Check, Fact | None]]) -> tup
 
 
 def _first_at(
-    fails: Failing, program: Program, reported: ReportedCheck, reach: HowReached
+    fails: Failing, program: Program, reported: ReportedCheck, ways: Sequence[HowReached]
 ) -> tuple[Check, Fact | None]:
-    """The first fact of a check that the program reaches in this way, preferably in the entry script. A check that is
-    about the program as a whole says what is nowhere in it: all that may run of it counts as surely reached."""
+    """The first fact of a check that the program reaches in one of these ways, preferably in the entry script. A check
+    that is about the program as a whole says what is nowhere in it: all that may run of it counts as surely reached."""
     facts = sorted(reported.facts, key=lambda fact: _order(fact, program.entry))
+    if reported.check.once:  # the finding covers several places, and begins at one of them
+        facts.sort(key=lambda fact: how_far(fact, program))
     whole = reported.check.name in fails.anywhere
     for fact in facts:
         reached = program.how_runs(fact)
-        if ("surely" if whole and reached == "maybe" else reached) == reach:
+        if ("surely" if whole and reached == "maybe" else reached) in ways:
             return reported.check, fact
     return reported.check, None
+
+
+_HOW_OFTEN = {"yes": 0, "gated": 1}  # how often code runs while training: in every step, in some; else last
+
+
+def how_far(fact: Fact, program: Program) -> tuple[object, ...]:
+    """How far a place is from one that matters most, at which a grouped finding begins: that surely runs, in a
+    training step, and does harm. Tests and guarded code come last."""
+    kept_apart = "yes" in (fact.get("in_test"), fact.get("guarded")) or fact.get("active") == "no"
+    is_guarded = kept_apart or fact.get("behind") in ("npu", "cuda")
+    is_harmless = fact.get("breaks") not in (None, "yes")
+    surely = not is_guarded and program.surely_runs(fact)
+    often = _HOW_OFTEN.get(fact.get_text("step"), 2)
+    return is_guarded, is_harmless, not surely, often, fact.path != program.entry
 
 
 def _fails(fails: Failing, check: Check) -> bool:
@@ -148,6 +161,13 @@ def _fails(fails: Failing, check: Check) -> bool:
         return True
     severe = SEVERITIES.index(check.severity) >= SEVERITIES.index(fails.severity)
     return check.topic in fails.topics and severe and check.name not in fails.but
+
+
+def _doubts(item: ItemDefinition, reported: ReportedCheck) -> bool:
+    """Whether what a check says may be true or not for the item: it would fail it on other chips, or is of its matter
+    without failing it."""
+    on_some_chips = reported.elsewhere is not None and _fails(item.fails, reported.elsewhere)
+    return on_some_chips or _fails(item.doubted, reported.check)
 
 
 def _order(fact: Fact, entry: str) -> tuple[object, ...]:
