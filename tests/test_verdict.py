@@ -58,6 +58,14 @@ for x, y in loader:
     optimizer.step()
     optimizer.zero_grad()
 """
+_LIBRARY = """import torch
+
+class Learner:
+    def learn(self, loader):
+        for x in loader:
+            self.model(x.cuda()).mean().backward()
+            self.optimizer.step()
+"""
 _SMOKE = """import torch
 import torch_npu
 
@@ -86,13 +94,17 @@ def last(text: str) -> str:
     ("files", "said"),
     [
         ({"t.py": _SCRIPT}, "No training program was recognised; 1 script stops without CUDA"),
+        (
+            {"learner.py": _LIBRARY, "__init__.py": ""},
+            "No training program was recognised, and the code of the library is not moved to the NPU",
+        ),
         ({"app.py": _SERVER}, "No training program was recognised; 1 script stops without CUDA"),
         ({"train.py": _TRAIN}, "The training program does not reach the NPU"),
         ({"train.py": _TRAIN, "smoke.py": _SMOKE}, "1 of 2 training programs does not reach the NPU"),
         ({"smoke.py": _SMOKE}, "1 training program: nothing found that stops it on the NPU or makes its results wrong"),
         ({"a.py": "import math\n"}, "1 file checked: no program uses TensorFlow or PyTorch, nothing to migrate"),
     ],
-    ids=["one line on CUDA", "a server on CUDA", "not ported", "one of two", "ported", "no framework"],
+    ids=["one line on CUDA", "a library", "a server on CUDA", "not ported", "one of two", "ported", "no framework"],
 )
 def test_the_verdict_says_what_was_judged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], files: dict[str, str], said: str
@@ -123,6 +135,17 @@ def test_a_script_needs_cuda_only_where_it_surely_stops_without(
 ) -> None:
     text = checked(tmp_path, {"t.py": f"import torch\n{line}\n"}, capsys, "--format", "json")
     assert bool(json.loads(text)["verdict"]["needing_cuda"]) is needs
+
+
+def test_what_runs_on_the_cpu_instead_does_not_stop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = _SMOKE.replace("import torch_npu\n", "").replace(
+        ".npu()", '.to("cuda" if torch.cuda.is_available() else "cpu")'
+    )
+    document = json.loads(checked(tmp_path, {"train.py": script.replace('"npu"', '"cpu"')}, capsys, "--format", "json"))
+    (verdict,) = document["verdict"]["training"]
+    assert (verdict["runs_on"], verdict["stops"], verdict["errors"]) == ("host", 0, 0)
+    assert (document["verdict"]["counts"]["stops"], document["verdict"]["counts"]["unused"]) == (0, 1)
+    assert next(item for item in document["programs"][0]["checklist"] if item["item"] == "device")["status"] == "failed"
 
 
 def test_some_checks_alone_are_not_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
