@@ -125,8 +125,11 @@ _TORCH = {
     },
     "a script that evaluates": {
         "train.py": _PORTED,
-        "generate.py": "import torch\nimport torch_npu\nfrom net import Net\n\nprint(Net()(x))\n",
-        "net.py": _NET,
+        "generate.py": "from model import Learner\n\nif __name__ == '__main__':\n    Learner().infer(3)\n",
+        "model.py": _LIBRARY.replace("loss.backward()", "loss.backward()\n            print(loss.item())").replace(
+            ".cuda()", ".npu()"
+        )
+        + "\n    def infer(self, x):\n        return self.model(x)\n",
     },
 }
 
