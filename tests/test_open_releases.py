@@ -111,7 +111,8 @@ def test_text_says_what_to_declare_and_what_to_pin(project: Project) -> None:
         "(quantised-checkpoint-configured), `liger-kernel` (old-liger-kernel-configured), 1 more"
     ) in text
     assert (
-        "4 项检查需要的版本或芯片在工程中没有给出" in project.run("check", "--no-cache", "--isolated", "--lang", "zh").out
+        "4 项检查需要的版本或芯片在工程中没有给出"
+        in project.run("check", "--no-cache", "--isolated", "--lang", "zh").out
     )
     project.write({"train.py": "import torch\n", "train.yaml": "a: 1\n"})
     assert "Not decided" not in project.run("check", "--no-cache", "--isolated").out

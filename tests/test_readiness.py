@@ -51,7 +51,7 @@ def test_the_examples_hold(item: ItemDefinition) -> None:
 
 
 def _contradictions(result: RunResult) -> list[str]:
-    """The items that failed without a finding, and the errors of an item's matter that leave it passed."""
+    """The items that failed without a finding, and the findings that speak against an item and leave it passed."""
     places = {(f.name, place.path, place.span) for f in result.findings for place in covered(f)}
     wrong = []
     for program in result.programs:
@@ -60,6 +60,10 @@ def _contradictions(result: RunResult) -> list[str]:
             failures = [(one.check, one.path, one.span) for one in item.failures]
             if item.status == "failed" and not (failures and set(failures) <= places):
                 wrong.append(f"{program.entry}: {item.item} failed by {failures}")
+        own = [finding for finding in result.findings if program.entry in (finding.program, *finding.programs)]
+        for one in (one for one in CATALOGUE.items if one.key in items and items[one.key].status == "passed"):
+            against = {f.name for f in own if f.topic in one.doubted.topics or f.name in one.doubted.checks}
+            wrong += [f"{program.entry}: {one.key} passed beside {name}" for name in against - {*one.doubted.but}]
         for error in result.findings:
             concerned = [one for one in CATALOGUE.items if error.topic in one.fails.topics and one.key in items]
             if error.severity == "error" and program.entry in (error.program, *error.programs):

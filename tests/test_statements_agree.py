@@ -1,5 +1,6 @@
 """What is said of one program does not contradict itself: pairs of statements that may not occur together, held against
-all that is said of examples, of projects of the repository and of small programs; equal states are equally severe."""
+all that is said of examples, of projects of the repository and of small programs, in findings, readiness items and the
+verdict; equal states are equally severe."""
 
 from __future__ import annotations
 
@@ -9,11 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+import yaml
 
 from npulint.commands.examples import check_sources
 from npulint.judge.catalogue.check import Catalogue, two_sided
 from npulint.judge.catalogue.load import load_catalogue
-from npulint.judge.findings import SEVERITIES, RunResult
+from npulint.judge.findings import SEVERITIES, Finding, ProgramSummary, RunResult
+from npulint.judge.verdict import verdict_of
+from npulint.report.verdict import told
 
 _ROOT = Path(__file__).parents[1]
 _PAIRS = list(csv.DictReader((_ROOT / "tests/data/contradictions.csv").read_text(encoding="utf-8").splitlines()))
@@ -116,30 +120,102 @@ _PROGRAMS = {
 }
 
 
-def _statements(result: RunResult) -> Iterator[tuple[str, str]]:
-    """All that a report says: kinds of statements with their texts."""
+_CPU = """
+import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = torch.nn.Linear(3, 3).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.utils.data.DataLoader(data, batch_size=8, drop_last=True):
+    loss = model(x.to(device)).mean()
+    loss.backward()
+    optimizer.step()
+"""
+_NET = """
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x[x > 0] * self.scale.item()
+"""
+_LIBRARY = """
+import torch
+
+class Learner:
+    def learn(self, loader):
+        for x in loader:
+            loss = self.model(x.cuda()).mean()
+            loss.backward()
+            self.optimizer.step()
+"""
+_PORTED = _CPU.replace("import torch\n", "import torch\nimport torch_npu\n").replace(
+    'torch.device("cuda" if torch.cuda.is_available() else "cpu")', 'torch.device("npu")'
+)
+_TORCH = {
+    "on CUDA or the CPU": {"train.py": _CPU},
+    "a library": {"learner.py": _LIBRARY, "__init__.py": ""},
+    "ported": {
+        "train.py": _PORTED.replace("torch.nn.Linear(3, 3)", "Net()") + "import net\nfrom net import Net\n",
+        "net.py": _NET,
+    },
+    "ported and compiled": {
+        "train.py": _PORTED.replace(".to(device)\n", ".to(device)\nmodel = torch.compile(model)\n", 1)
+    },
+    "ported, started on GPUs": {
+        "train.py": _PORTED,
+        "run.sh": "export CUDA_VISIBLE_DEVICES=0,1\npython train.py\n",
+    },
+    "a script that evaluates": {
+        "train.py": _PORTED,
+        "generate.py": "from model import Learner\n\nif __name__ == '__main__':\n    Learner().infer(3)\n",
+        "model.py": _LIBRARY.replace("loss.backward()", "loss.backward()\n            print(loss.item())").replace(
+            ".cuda()", ".npu()"
+        )
+        + "\n    def infer(self, x):\n        return self.model(x)\n",
+    },
+}
+
+
+def _of_finding(finding: Finding) -> Iterator[tuple[str, str]]:
+    yield "check", finding.name
+    yield "message", finding.message
+    yield "message", finding.fix.text
+    yield "text", f"{finding.message} {finding.why} {finding.fix.text}"
+
+
+def _of_program(program: ProgramSummary, result: RunResult) -> Iterator[tuple[str, str]]:
+    """What is said of one program: its findings, its readiness items, and the verdict on it."""
+    runs = {verdict.entry: verdict.runs_on for verdict in verdict_of(result).training}
+    yield "runs", runs.get(program.entry, "nothing")
+    for item in program.checklist:
+        yield "item", f"{item.item}={item.status}"
+        yield "text", f"{item.title} {item.look}"
     for finding in result.findings:
-        yield "check", finding.name
-        yield "message", finding.message
-        yield "message", finding.fix.text
-        yield "text", f"{finding.message} {finding.why} {finding.fix.text}"
-    for program in result.programs:
-        for item in program.checklist:
-            yield "item", f"{item.item}={item.status}"
-            yield "text", f"{item.title} {item.look}"
+        if program.entry in (finding.program, *finding.programs):
+            yield from _of_finding(finding)
+
+
+def _of_all(result: RunResult) -> Iterator[tuple[str, str]]:
+    """What is said of a project: all its findings, and the verdict."""
+    yield "verdict", told(verdict_of(result), "en")
+    for finding in result.findings:
+        yield from _of_finding(finding)
+
+
+def _holds(statement: str, said: Sequence[tuple[str, str]]) -> bool:
+    kind, _, wanted = statement.partition(":")
+    if kind in ("text", "message", "verdict"):
+        return any(re.search(wanted, text) for each, text in said if each == kind)
+    return (kind, wanted) in said
 
 
 def _contradictions(result: RunResult) -> list[str]:
-    said = list(_statements(result))
-
-    def holds(statement: str) -> bool:
-        kind, _, wanted = statement.partition(":")
-        if kind in ("text", "message"):
-            return any(re.search(wanted, text) for each, text in said if each == kind)
-        return (kind, wanted) in said
-
+    subjects = [list(_of_all(result)), *(list(_of_program(program, result)) for program in result.programs)]
     return [
-        f"{pair['first']} and {pair['second']}" for pair in _PAIRS if holds(pair["first"]) and holds(pair["second"])
+        f"{pair['first']} and {pair['second']}"
+        for said in subjects
+        for pair in _PAIRS
+        if _holds(pair["first"], said) and _holds(pair["second"], said)
     ]
 
 
@@ -155,6 +231,32 @@ def test_examples_are_not_contradicted(catalogue: Catalogue) -> None:
 @pytest.mark.parametrize("soc", ["", "910A", "910B"])
 def test_programs_are_not_contradicted(catalogue: Catalogue, text: str, soc: str) -> None:
     assert _contradictions(check_sources({"train.py": text}, {"soc": soc} if soc else {}, catalogue)) == []
+
+
+@pytest.mark.parametrize("files", _TORCH.values(), ids=_TORCH.keys())
+@pytest.mark.parametrize("soc", ["", "910A", "910B"])
+def test_pytorch_projects_are_not_contradicted(catalogue: Catalogue, files: dict[str, str], soc: str) -> None:
+    assert _contradictions(check_sources(files, {"soc": soc} if soc else {}, catalogue)) == []
+
+
+@pytest.mark.parametrize("framework", ["tensorflow", "torch"])
+def test_complete_gpu_programs_are_not_contradicted(catalogue: Catalogue, framework: str) -> None:
+    text = (_ROOT / f"tests/data/gpu_programs_{framework}.yaml").read_text(encoding="utf-8")
+    found = {}
+    for row in yaml.safe_load(text):
+        files = row.get("files") or {"train.py": row["program"]}
+        if pairs := _contradictions(check_sources(files, {}, catalogue)):
+            found[row["name"]] = pairs
+    assert found == {}
+
+
+def test_every_statement_of_the_table_is_of_a_kind_that_reports_have() -> None:
+    items = {item.key for item in load_catalogue().items}
+    kinds = {"check", "message", "text", "item", "runs", "verdict"}
+    for statement in (pair[side] for pair in _PAIRS for side in ("first", "second")):
+        kind, _, wanted = statement.partition(":")
+        assert kind in kinds
+        assert kind != "item" or wanted.partition("=")[0] in items
 
 
 def test_projects_are_not_contradicted(catalogue: Catalogue) -> None:

@@ -62,6 +62,14 @@ for x, y in loader:
     optimizer.step()
     optimizer.zero_grad()
 """
+_LIBRARY = """import torch
+
+class Learner:
+    def learn(self, loader):
+        for x in loader:
+            self.model(x.cuda()).mean().backward()
+            self.optimizer.step()
+"""
 _SMOKE = """import torch
 import torch_npu
 
@@ -91,13 +99,18 @@ def last(text: str) -> str:
     ("files", "said"),
     [
         ({"t.py": _SCRIPT}, "No training program was recognised; 1 script stops without CUDA"),
+        (
+            {"learner.py": _LIBRARY, "__init__.py": ""},
+            "1 file has training code, but no script that starts it was recognised; the code of the library is not moved to "
+            "the NPU",
+        ),
         ({"app.py": _SERVER}, "No training program was recognised; 1 script stops without CUDA"),
         ({"train.py": _TRAIN}, "The training program does not run on the NPU"),
         ({"train.py": _TRAIN, "smoke.py": _SMOKE}, "1 of 2 training programs does not run on the NPU"),
         ({"smoke.py": _SMOKE}, "1 training program: nothing found that stops it on the NPU or makes its results wrong"),
         ({"a.py": "import math\n"}, "1 file checked: no program uses TensorFlow or PyTorch, nothing to migrate"),
     ],
-    ids=["one line on CUDA", "a server on CUDA", "not ported", "one of two", "ported", "no framework"],
+    ids=["one line on CUDA", "a library", "a server on CUDA", "not ported", "one of two", "ported", "no framework"],
 )
 def test_the_verdict_says_what_was_judged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], files: dict[str, str], said: str
@@ -143,6 +156,17 @@ def test_the_editor_says_the_same_of_a_project(tmp_path: Path, capsys: pytest.Ca
     verdict = session.check(str(tmp_path / "train.py")).verdict
     assert verdict is not None
     assert sentence(verdict, "en") == said["text"]
+
+
+def test_what_runs_on_the_cpu_instead_does_not_stop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = _SMOKE.replace("import torch_npu\n", "").replace(
+        ".npu()", '.to("cuda" if torch.cuda.is_available() else "cpu")'
+    )
+    document = json.loads(checked(tmp_path, {"train.py": script.replace('"npu"', '"cpu"')}, capsys, "--format", "json"))
+    (verdict,) = document["verdict"]["training"]
+    assert (verdict["runs_on"], verdict["stops"], verdict["errors"]) == ("host", 0, 0)
+    assert (document["verdict"]["counts"]["stops"], document["verdict"]["counts"]["unused"]) == (0, 1)
+    assert next(item for item in document["programs"][0]["checklist"] if item["item"] == "device")["status"] == "failed"
 
 
 def test_some_checks_alone_are_not_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

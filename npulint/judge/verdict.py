@@ -4,7 +4,7 @@ and command takes words and numbers from this record."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Literal
 
 from npulint.judge.findings import ChecklistItem, Finding, ProgramSummary, RunResult
@@ -51,16 +51,21 @@ def verdict_of(result: RunResult) -> Verdict:
 
 def judged(result: RunResult, findings: Sequence[Finding], *, selective: bool = False) -> Verdict:
     """The verdict from a result and all `findings`, also those that thresholds hide from it."""
-    meanings, severities = Counter(map(meaning, findings)), Counter(finding.severity for finding in findings)
+    severities = Counter(finding.severity for finding in findings)
     fatal = {problem.path for problem in result.unreadable if problem.fatal}
     trained = [program for program in result.programs if trains(program)]
     others = [program for program in result.programs if not trains(program)]
+    topics = {finding.code: finding.topic for finding in findings}
+    places = {program.entry: _runs_on(program, topics) for program in trained}
+    hosted = {program.entry: _failing_device(program) for program in trained if places[program.entry] == "host"}
+    meanings = Counter(_meaning_in(finding, (finding.program, *finding.programs), hosted) for finding in findings)
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
     open_items = [item for program in trained for item in program.checklist if item.status == "unknown"]
     return Verdict(
         programs=sum(program.framework in frameworks for program in result.programs),
-        training=_training(trained, findings),
+        training=_training(trained, findings, places, hosted),
         needing_cuda=tuple(program.entry for program in others if _needs_cuda(program)),
+        library=not trained and any(map(_blocks_library, findings)),
         errors=severities["error"],
         warnings=severities["warning"],
         notes=severities["note"],
@@ -101,8 +106,7 @@ def keeping_from_npu(programs: Sequence[ProgramSummary], findings: Sequence[Find
         item = _device_item(program)
         if item is None and program.device == "cuda":
             without.add(program.entry)
-        elif item is not None and item.status == "failed":
-            codes |= {failure.code for failure in item.failures}
+        codes |= _failing_device(program)
     return codes | {
         finding.code
         for finding in findings
@@ -120,20 +124,43 @@ def _needs_cuda(program: ProgramSummary) -> bool:
     return program.device == "cuda" and program.file_role not in _NO_USERS
 
 
-def _training(programs: Sequence[ProgramSummary], findings: Sequence[Finding]) -> tuple[TrainingVerdict, ...]:
-    """The verdict on each training program."""
+def _blocks_library(finding: Finding) -> bool:
+    """Whether a finding is about code of no program, and says that it is written for CUDA."""
+    return finding.severity == "error" and finding.topic == _CUDA and finding.program == finding.project
+
+
+def _failing_device(program: ProgramSummary) -> set[str]:
+    """The codes of the findings that fail the readiness item about the device of a program."""
+    item = _device_item(program)
+    return set() if item is None or item.status != "failed" else {failure.code for failure in item.failures}
+
+
+def _meaning_in(finding: Finding, entries: Sequence[str], hosted: Mapping[str, Set[str]]) -> Meaning:
+    """What a finding means for some programs. What keeps programs from the NPU does not stop them where all run on the
+    CPU instead: `hosted` are these by entry script, with the codes of the findings that keep them from the NPU."""
+    found = meaning(finding)
+    is_hosted = all(finding.code in hosted.get(entry, ()) for entry in entries)
+    return "unused" if found == "stops" and is_hosted else found
+
+
+def _training(
+    programs: Sequence[ProgramSummary],
+    findings: Sequence[Finding],
+    places: Mapping[str, RunsOn],
+    hosted: Mapping[str, Set[str]],
+) -> tuple[TrainingVerdict, ...]:
+    """The verdict on each training program; `places` says where each of them runs, `hosted` as in `_meaning_in`."""
     concerning = _concerning(programs, findings)
-    topics = {finding.code: finding.topic for finding in findings}
     verdicts = []
     for program in programs:
-        own = [(finding, meaning(finding)) for finding in concerning[program.entry]]
+        own = [(finding, _meaning_in(finding, (program.entry,), hosted)) for finding in concerning[program.entry]]
         numbers = Counter(word for _, word in own)
         statuses = Counter(item.status for item in program.checklist)
         to_compare = sum(item.compared and item.status == "unknown" for item in program.checklist)
         verdicts.append(
             TrainingVerdict(
                 entry=program.entry,
-                runs_on=_runs_on(program, topics),
+                runs_on=places[program.entry],
                 stops=numbers["stops"],
                 errors=sum(finding.severity == "error" and word == "stops" for finding, word in own),
                 wrong=numbers["wrong"],

@@ -11,6 +11,7 @@ from npulint.report.terminal import Paint, cells, escape_control_chars, leading,
 from npulint.report.view import ReportView
 
 STATUSES = ("passed", "failed", "unknown")
+_COMPARE = "compare"  # the item that stands for all that only a comparison with the reference can decide
 _COLOR = {"passed": "green", "failed": "red", "unknown": "yellow"}
 
 
@@ -24,7 +25,7 @@ def traits(program: ProgramSummary, families: Sequence[str], lang: str) -> list[
     keys = {
         "framework": [f"framework.{program.framework}", f"configured.{program.configured_by}"],
         "mode": [f"mode.{mode}" for mode in program.modes],
-        "state": [f"state.{program.state}"],
+        "state": [f"state.{'agnostic' if program.migration == 'agnostic' else program.state}"],
         "role": [f"role.{role}" for role in program.roles],
         "devices": [f"devices.{program.devices}"],
     }
@@ -47,7 +48,7 @@ def shown_items(program: ProgramSummary, lang: str) -> list[ChecklistItem]:
     if not left:
         return items
     look = say(lang, "readiness.compare.look", items=say(lang, "list.and").join(item.title for item in left))
-    return [*items, ChecklistItem("compare", say(lang, "readiness.compare"), "unknown", look=look)]
+    return [*items, ChecklistItem(_COMPARE, say(lang, "readiness.compare"), "unknown", look=look)]
 
 
 def _awaits_reference(item: ChecklistItem) -> bool:
@@ -118,7 +119,8 @@ def _check(item: ChecklistItem) -> str:
 
 
 def _look(item: ChecklistItem, view: ReportView, indent: int) -> Sequence[str]:
-    """What needs review; only in verbose reports."""
-    if not view.verbose or not item.look:
+    """What needs review: in verbose reports, and for an undetermined item without a place what is not known."""
+    is_open = item.status == "unknown" and item.evidence is None and item.item != _COMPARE
+    if not item.look or not (view.verbose or is_open):
         return ()
     return [" " * indent + line for line in wrap(item.look, max(0, view.width - indent) if view.width else 0)]

@@ -53,6 +53,8 @@ def _details(verdict: Verdict, lang: str) -> Iterator[str]:
         yield count(lang, "verdict.also-stops", verdict.stopping)
     if verdict.unplaced and (verdict.away or verdict.stopping or verdict.in_doubt):
         yield count(lang, "verdict.also-unplaced", verdict.unplaced)
+    if verdict.library:
+        yield say(lang, "verdict.library")
     found = _found(verdict, lang)
     if verdict.needing_cuda:
         key = "verdict.scripts.other" if verdict.training else "verdict.scripts"

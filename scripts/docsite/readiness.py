@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from npulint.judge.catalogue.check import Catalogue, Check, ItemDefinition
+from npulint.judge.catalogue.check import Catalogue, Check, Failing, ItemDefinition
 from npulint.judge.catalogue.page import word
 from scripts.docsite import examples
 from scripts.docsite.checks import path_of, title_of, topic_path
@@ -63,7 +63,8 @@ def _page(item: ItemDefinition, index: str, catalogue: Catalogue, lang: str) -> 
         f"## {say(lang, 'readiness.decided')} {{ #decided }}",
         _decided(item, lang) if index == INDEX else say(lang, "pretuning.decided"),
         f"### {say(lang, f'{_list(index)}.fails')} {{ #fails }}",
-        *_fails(item, catalogue, here, lang),
+        *(_findings(item.fails, catalogue, here, lang) or [say(lang, "readiness.fails.none")]),
+        *_doubted(item, catalogue, here, lang),
         *_examples(item, _list(index), lang),
         say(lang, "readiness.key", key=item.key),
     ]
@@ -76,8 +77,13 @@ def _decided(item: ItemDefinition, lang: str) -> str:
     return say(lang, f"readiness.decided.{'person' if item.passed is None else 'evidence'}")
 
 
-def _fails(item: ItemDefinition, catalogue: Catalogue, here: str, lang: str) -> list[str]:
-    fails, parts = item.fails, []
+def _doubted(item: ItemDefinition, catalogue: Catalogue, here: str, lang: str) -> list[str]:
+    findings = _findings(item.doubted, catalogue, here, lang)
+    return [f"### {say(lang, 'readiness.doubted')} {{ #doubted }}", *findings] if findings else []
+
+
+def _findings(fails: Failing, catalogue: Catalogue, here: str, lang: str) -> list[str]:
+    parts = []
     if fails.topics:
         names = [f"- [{topic(lang, name)}]({link(here, topic_path(name))})" for name in _pages(fails.topics, catalogue)]
         about = say(lang, "readiness.topics", severity=word(fails.severity, lang))
@@ -86,7 +92,7 @@ def _fails(item: ItemDefinition, catalogue: Catalogue, here: str, lang: str) -> 
         checks = [check for check in catalogue.checks if check.name in chosen]
         if checks:
             parts += [say(lang, f"readiness.{key}"), "\n".join(_row(here, check, lang) for check in checks)]
-    return parts or [say(lang, "readiness.fails.none")]
+    return parts
 
 
 def _pages(topics: Sequence[str], catalogue: Catalogue) -> list[str]:

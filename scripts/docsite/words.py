@@ -115,6 +115,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "readiness.item": ("Item", "检查项"),
     "readiness.otherwise": ("Without evidence", "没有依据时"),
     "readiness.fails": ("When it fails", "何时不通过"),
+    "readiness.doubted": ("Findings that leave it undetermined", "会使其无法判断的问题"),
     "readiness.fails.none": (
         "The code cannot show that it fails: confirm this item manually.",
         "仅凭代码无法判定：此项需人工确认。",

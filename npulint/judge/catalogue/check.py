@@ -236,15 +236,17 @@ class ItemExample(msgspec.Struct, frozen=True):
 
 class ItemDefinition(msgspec.Struct, frozen=True):
     """One item of the readiness or pre-tuning checklist. It is omitted where `needs` does not hold. A finding in
-    `fails` fails it; else the first fact found by `passed` that the program surely reaches passes it; else `otherwise`
-    is its status, unless `unused` holds: nothing that the item is about is used (in comparisons only). The first fact
-    found by `look` is the place that needs review. `compared`: only a comparison with the reference can pass it."""
+    `fails` fails it; else one in `doubted` leaves it undetermined; else the first fact found by `passed` that the
+    program surely reaches passes it; else `otherwise` is its status, unless `unused` holds: nothing that the item is
+    about is used (in comparisons only). The first fact found by `look` is the place that needs review.
+    `compared`: only a comparison with the reference can pass it."""
 
     name: str
     order: int
     text: dict[str, ItemText]
     fails: Failing
     otherwise: str
+    doubted: Failing = Failing()
     applies: Applies = Applies()
     needs: Query | None = None
     passed: Query | None = None

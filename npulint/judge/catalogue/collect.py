@@ -82,9 +82,10 @@ def _strangers(parsed: ParsedItem, checks: Sequence[Check]) -> list[CataloguePro
     """Problems for checks that an item names and that do not exist."""
     if parsed.item is None:
         return []
-    names = {check.name for check in checks}
-    wrong = sorted({*parsed.item.fails.checks, *parsed.item.fails.but} - names)
-    return [CatalogueProblem(parsed.path, 1, 1, f"fails: there is no check '{name}'") for name in wrong]
+    item = parsed.item
+    named = {name for part in (item.fails, item.doubted) for name in (*part.checks, *part.but, *part.anywhere)}
+    wrong = sorted(named - {check.name for check in checks})
+    return [CatalogueProblem(parsed.path, 1, 1, f"there is no check '{name}'") for name in wrong]
 
 
 def _twice(tables: Mapping[str, messages.MessageTable]) -> list[CatalogueProblem]:

@@ -28,7 +28,7 @@ ENTRY = "train.py"  # the program that examples are about; the first one where t
 ABSENT = "absent"  # the item does not concern the program
 
 _REQUIRED = ("order", "otherwise", "text", "examples")
-_OPTIONAL = ("applies", "needs", "fails", "passed", "unused", "look", "compared")
+_OPTIONAL = ("applies", "needs", "fails", "doubted", "passed", "unused", "look", "compared")
 
 
 class ParsedItem(msgspec.Struct, frozen=True):
@@ -63,6 +63,7 @@ def _item(fields: Fields, keys: Keys, name: str) -> ItemDefinition:
         order=_number(fields, keys["order"]) if "order" in keys else 0,
         text=_texts(fields, keys["text"]) if "text" in keys else {},
         fails=_fails(fields, keys["fails"]) if "fails" in keys else Failing(),
+        doubted=_doubted(fields, keys["doubted"]) if "doubted" in keys else Failing(),
         otherwise=fields.word(keys["otherwise"], "otherwise", ANSWERS) if "otherwise" in keys else "",
         applies=read_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
         needs=queries.condition(keys["needs"], "needs") if "needs" in keys else None,
@@ -97,11 +98,19 @@ def _texts(fields: Fields, node: YamlNode) -> dict[str, ItemText]:
 
 def _fails(fields: Fields, node: YamlNode) -> Failing:
     keys = fields.mapping(node, "fails", (), ("topics", "checks", "but", "from", "anywhere"))
-
-    def words(name: str, vocabulary: frozenset[str] = frozenset()) -> tuple[str, ...]:
-        return fields.words(keys[name], f"fails.{name}", vocabulary) if name in keys else ()
-
     severity = fields.word(keys["from"], "fails.from", SEVERITIES) if "from" in keys else "warning"
+    return _failing(fields, keys, "fails", severity)
+
+
+def _doubted(fields: Fields, node: YamlNode) -> Failing:
+    """Findings that leave an item undetermined: those of its matter at any severity."""
+    return _failing(fields, fields.mapping(node, "doubted", (), ("topics", "checks", "but")), "doubted", SEVERITIES[0])
+
+
+def _failing(fields: Fields, keys: Keys, key: str, severity: str) -> Failing:
+    def words(name: str, vocabulary: frozenset[str] = frozenset()) -> tuple[str, ...]:
+        return fields.words(keys[name], f"{key}.{name}", vocabulary) if name in keys else ()
+
     return Failing(words("topics", TOPICS), words("checks"), words("but"), severity, words("anywhere"))
 
 

@@ -111,7 +111,7 @@ def evaluate(
     for compiled in ready.concerned(candidates):
         own = compiled.check
         once_ported = for_chips(own, chips, lang) if applies(own.applies, program, target, chips) else None
-        if once_ported is None:
+        if once_ported is None or (compiled.is_in_step and not program.fact.trains):
             continue
         check = _today(once_ported, program)
         facts = compiled.find(candidates)
@@ -238,6 +238,7 @@ class _CompiledCheck:
         self.related = None if check.related is None else CompiledQuery(check.related)
         self.minor = None if check.minor is None else CompiledQuery(check.minor)
         self.asks_of_target = asks_of_target(self.subject)
+        self.is_in_step = all(leaf.is_in_step() for leaf in self.subject.sources())
         kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
         only = () if check.safe is None else check.safe.only
         self.fixes = [CompiledFix(rule, kinds, only) for rule in check.fixes]

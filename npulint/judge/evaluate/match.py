@@ -82,6 +82,12 @@ class CompiledQuery:
         """Whether a leaf asks for an attribute."""
         return attribute in self._query.where
 
+    def is_in_step(self) -> bool:
+        """Whether a leaf finds only what runs in training steps."""
+        condition = self._query.where.get("step")
+        answers = [] if condition is None else [tester(condition)(word) for word in ("yes", "no", "host")]
+        return answers == [True, False, False]
+
     def finds(self, fact: Any) -> bool:
         """Whether a leaf finds a fact of its kind and names, which need not be one of the program."""
         return self.fits(fact) is True and self._runs(fact)

@@ -82,21 +82,18 @@ def _item(
         status, look = "unknown", say(lang, "readiness.maybe")
     if status == item.otherwise and compiled.unused is not None and compiled.unused.true_of(candidates) is True:
         status, shown = UNUSED, None
-    if status == "passed" and any(
-        _fails(item.fails, reported_check.elsewhere)
-        for reported_check in reported
-        if reported_check.elsewhere is not None
-    ):
-        status = "unknown"  # it fails on some chips
-    concerned = [reported_check for reported_check in reported if _fails(item.fails, reported_check.check)]
+    failing = [reported_check for reported_check in reported if _fails(item.fails, reported_check.check)]
+    doubting = [each for each in reported if not _fails(item.fails, each.check) and _doubts(item, each)]
+    doubts = [_first_at(item.fails, program, each, ("maybe",)) for each in failing]
+    doubts += [_first_at(item.fails, program, each, ("surely", "maybe")) for each in doubting]
     return ChecklistItem(
         item=item.key,
         title=text.title,
         status=status,
         evidence=shown,
         look=look,
-        failures=_places(program, [_first_at(item.fails, program, found, "surely") for found in concerned]),
-        doubts=_places(program, [_first_at(item.fails, program, found, "maybe") for found in concerned]),
+        failures=_places(program, [_first_at(item.fails, program, each, ("surely",)) for each in failing]),
+        doubts=_places(program, doubts),
         compared=item.compared,
     )
 
@@ -131,16 +128,16 @@ def _places(program: Program, found: Sequence[tuple[Check, Fact | None]]) -> tup
 
 
 def _first_at(
-    fails: Failing, program: Program, reported: ReportedCheck, reach: HowReached
+    fails: Failing, program: Program, reported: ReportedCheck, ways: Sequence[HowReached]
 ) -> tuple[Check, Fact | None]:
-    """The fact of a check that matters most of those that the program reaches in this way: that at which its finding
-    begins. A check that is about the program as a whole says what is nowhere in it: all that may run of it counts as
-    surely reached."""
+    """The fact of a check that matters most of those that the program reaches in one of these ways: that at which its
+    finding begins. A check that is about the program as a whole says what is nowhere in it: all that may run of it
+    counts as surely reached."""
     facts = sorted(reported.facts, key=lambda fact: _far(fact, program))
     whole = reported.check.name in fails.anywhere
     for fact in facts:
         reached = program.how_runs(fact)
-        if ("surely" if whole and reached == "maybe" else reached) == reach:
+        if ("surely" if whole and reached == "maybe" else reached) in ways:
             return reported.check, fact
     return reported.check, None
 
@@ -150,6 +147,13 @@ def _fails(fails: Failing, check: Check) -> bool:
         return True
     severe = SEVERITIES.index(check.severity) >= SEVERITIES.index(fails.severity)
     return check.topic in fails.topics and severe and check.name not in fails.but
+
+
+def _doubts(item: ItemDefinition, reported: ReportedCheck) -> bool:
+    """Whether what a check says may be true or not for the item: it would fail it on other chips, or is of its matter
+    without failing it."""
+    on_some_chips = reported.elsewhere is not None and _fails(item.fails, reported.elsewhere)
+    return on_some_chips or _fails(item.doubted, reported.check)
 
 
 def _order(fact: Fact, entry: str) -> tuple[object, ...]:

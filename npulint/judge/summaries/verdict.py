@@ -41,7 +41,8 @@ class TrainingVerdict(msgspec.Struct, frozen=True):
 class Verdict(msgspec.Struct, frozen=True):
     """What a run says of a project, from all findings that neither a comment nor the baseline accepts, whatever reports
     display. `programs` counts the programs that use a framework, `training` are those that train, `needing_cuda` the
-    entry scripts of others that stop without CUDA. `errors`, `warnings` and `notes` count all findings, `stops`,
+    entry scripts of others that stop without CUDA; `library`: code that no training program starts keeps others from
+    the NPU. `errors`, `warnings` and `notes` count all findings, `stops`,
     `wrong` and `slows` those of them with this meaning, as for one program, `unused` those about a training that does
     not use the NPU. `undetermined` and `to_compare` count the different readiness items of some program that are to be
     verified, and that await a comparison with the reference. `unstarted` counts the files with training code where no
@@ -54,6 +55,7 @@ class Verdict(msgspec.Struct, frozen=True):
     programs: int = 0
     training: tuple[TrainingVerdict, ...] = ()
     needing_cuda: tuple[str, ...] = ()
+    library: bool = False
     errors: int = 0
     warnings: int = 0
     notes: int = 0
