@@ -101,8 +101,8 @@ def last(text: str) -> str:
         ({"t.py": _SCRIPT}, "No training program was recognised; 1 script stops without CUDA"),
         (
             {"learner.py": _LIBRARY, "__init__.py": ""},
-            "1 file has training code, but no script that starts it was recognised; the code of the library is not moved to "
-            "the NPU",
+            "1 file has training code, but no script that starts it was recognised; the code of the library is not "
+            "moved to the NPU",
         ),
         ({"app.py": _SERVER}, "No training program was recognised; 1 script stops without CUDA"),
         ({"train.py": _TRAIN}, "The training program does not run on the NPU"),
