@@ -58,8 +58,9 @@ def launcher_counterparts(starts: Iterable[LauncherStart]) -> dict[str, str]:
     start, another one starts there with the same model and data, as far as arguments say."""
     for_npu, others = defaultdict[str, list[LauncherStart]](list), defaultdict[str, list[LauncherStart]](list)
     for start in starts:
+        plain = start._replace(arguments={name: _without_device(value) for name, value in start.arguments.items()})
         table, key = (for_npu, start.started) if start.target == "npu" else (others, start.path)
-        table[key].append(start)
+        table[key].append(plain)
     pairs: dict[str, str] = {}
     for path, own in others.items():
         matching = [_on_npu(start, for_npu.get(start.started, ())) for start in own]
@@ -78,16 +79,18 @@ def _are_alike(ours: Mapping[str, object], theirs: Mapping[str, object]) -> bool
     names = ours.keys() & theirs.keys()
     if len(names) < _ALIKE * len(ours.keys() | theirs.keys()):
         return False
-    pairs = [(ours[name], theirs[name]) for name in names]
+    pairs = ((ours[name], theirs[name]) for name in names)
     texts = [(left, right) for left, right in pairs if isinstance(left, str) and isinstance(right, str)]
-    same = [_without_device(left) == _without_device(right) for left, right in texts]
-    files = ["/" in left or "/" in right for left, right in texts]
-    return sum(same) >= _SAME * len(texts) and all(same[number] for number, is_file in enumerate(files) if is_file)
+    other = [left + right for left, right in texts if left.rpartition("/")[2] != right.rpartition("/")[2]]
+    return len(other) <= (1 - _SAME) * len(texts) and not any("/" in both for both in other)
 
 
-def _without_device(text: str) -> str:
-    """The last part of a path or name, without words for the device."""
-    return _DEVICE.sub("", text.rstrip("/").rpartition("/")[2])
+def _without_device(value: object) -> object:
+    """A text without a slash at its end and without words for the device in the last part."""
+    if not isinstance(value, str):
+        return value
+    folder, slash, last = value.rstrip("/").rpartition("/")
+    return f"{folder}{slash}{_DEVICE.sub('', last)}"
 
 
 def counterpart(script: Script, ported: Iterable[Script], context: Context) -> str:

@@ -214,8 +214,13 @@ class _Roles:
     @cached_property
     def _counterparts(self) -> Mapping[str, str]:
         """The launchers for other devices, by path, that a launcher for the NPU is used instead of."""
-        starts = (fact for program in self._programs for fact in program.index.of_kind("start"))
-        pairs = launcher_counterparts(script_start(start.record) for start in starts if isinstance(start, Start))
+        starts = (
+            fact.record
+            for program in self._programs
+            for fact in program.index.of_kind("start")
+            if isinstance(fact, Start) and fact.record.entry == program.entry  # not of a script that it imports
+        )
+        pairs = launcher_counterparts(map(script_start, starts))
         configured = {program.entry: program.fact.counterpart for program in self._programs if program.fact.configured}
         return pairs | {path: other for path, other in configured.items() if other}
 

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 _ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
 PORTED = ("manual", "transfer")
 """How programs are migrated that were changed for it."""
+_BY_HAND = ("none", "manual")  # ways of porting that leave CUDA names to whoever changes the code
 _MAKERS = frozenset(("instantiate", "get_class", "get_method", "get_object", "call"))  # of Hydra, by dotted names
 _DOTTED = lazy_compile(r"^[A-Za-z_]\w*(?:\.\w+)+$")
 
@@ -221,11 +222,14 @@ class Programs:
         def surely_runs_fact(of_index: Fact) -> bool:
             return how_runs(of_index) == "surely"
 
-        remotely = bool(entry) and trains_remotely(self.context, index, entry, paths, self._starts(entry, surely=False))
-        is_loaded = partial(is_loaded_remotely, self.context, entry) if remotely else lambda _: True
+        trains = partial(trains_remotely, self.context, index, entry, paths, self._starts(entry, surely=False))
+
+        def is_loaded(imported: Fact) -> bool:
+            return not (entry and trains()) or is_loaded_remotely(self.context, entry, imported)
+
         reached = ProgramReach(may_run, surely_runs_fact, is_loaded)
         fact = describe(index, named, self._adapter, self._torch, reached, adapted, entry, starts_workers)
-        fact.remote = remotely
+        fact.remote = bool(entry) and fact.framework == "torch" and fact.migration in _BY_HAND and trains()
         fact.ranks = self._ranks(entry)
         fact.megatron = megatron(index, paths, lambda imported: _is_in_any_case(imported, surely_runs_fact))
         fact.runtime_v2 = self._has_runtime_v2(entry, index)

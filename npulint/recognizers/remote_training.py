@@ -25,10 +25,17 @@ def trains_remotely(context: Context, index: Index, entry: str, paths: Sequence[
     """Whether all training steps of a program run in processes of Ray: its own, which begins at `starts`, reaches none.
     What these processes call first may import anything."""
     apart = remote_places(context)
-    if not apart or set_up_remotely(context, paths):
+    if not apart:
+        return False
+    return context.memoize(("trains remotely", entry), lambda: _trains(context, index, entry, paths, starts))
+
+
+def _trains(context: Context, index: Index, entry: str, paths: Sequence[str], starts: Sequence[Place]) -> bool:
+    if set_up_remotely(context, paths):
         return False
     steps = [fact for fact in index.of_kind("train_step") if fact.get("in_test") != "yes"]
     places = {place_of(fact) for fact in steps if isinstance(fact, CallFact) and not starts_elsewhere(fact.call)}
+    apart = remote_places(context)
     return bool(places) and not Reach(possible_calls(context), entry, paths, starts, apart).reaches(places - apart)
 
 

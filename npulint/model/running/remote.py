@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from npulint.facts.code import Const, Table, nested, written_values
+from npulint.model.code.module import Module
 from npulint.model.code.reached import Place
 from npulint.model.running.code_places import imports_package
 from npulint.model.values.context import Context, once
@@ -71,8 +72,11 @@ def loaded_remotely(context: Context, entry: str) -> frozenset[str]:
 
 def set_up_remotely(context: Context, paths: Iterable[str]) -> bool:
     """Whether code names a function that the processes of Ray call first, which may import anything."""
-    modules = (context.project.modules[path] for path in paths)
-    values = (part for module in modules for value, _, _ in written_values(module.code) for part in nested(value))
+    return any(context.project.modules[path].derive(_names_hook) for path in paths)
+
+
+def _names_hook(module: Module) -> bool:
+    values = (part for value, _, _ in written_values(module.code) for part in nested(value))
     return any(key == _HOOK for part in values if isinstance(part, Table) for key in part.keys)
 
 
