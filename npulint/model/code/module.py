@@ -25,7 +25,6 @@ from npulint.facts.code import (
     Value,
 )
 from npulint.facts.model import FileFacts
-from npulint.model.code.branch_imports import branch_imports
 from npulint.model.code.local_calls import calls_from
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
@@ -153,7 +152,7 @@ class Module:
                 self.params[index] = frozenset([p.lstrip("*") for p in block.params])
                 self.shadowed.update(self.params[index])
         self.shadowed.update(a for scope, table in self.imports.items() if scope for a in table)
-        self.shadowed.update(name for _, name in self.derive(branch_imports))
+        self.shadowed.update(name for _, name in self.branch_imports)
 
     @cached_property
     def qualified(self) -> dict[str, int]:
@@ -359,6 +358,28 @@ class Module:
     def _other_branches(self, around: set[int]) -> set[int]:
         """The condition blocks that do not run where one of the blocks `around` is their ``else``."""
         return {self.if_of_else[here] for here in around if here in self.if_of_else}
+
+    @cached_property
+    def branch_imports(self) -> dict[tuple[int, str], list[Import]]:
+        """By scope and name the imports that stand in different branches of one condition, where a name has such."""
+        several: dict[tuple[int, str], list[Import]] = defaultdict(list)
+        for record in self.code.imports:
+            if record.alias:
+                several[self.scope[record.block], record.alias].append(record)
+        return {
+            key: records
+            for key, records in several.items()
+            if any(self.are_alternatives(records[0].block, other.block) for other in records[1:])
+        }
+
+    def are_alternatives(self, first: int, second: int) -> bool:
+        """Whether two blocks stand in different branches of one condition."""
+        around, elsewhere = set(self.ancestors(first)), set(self.ancestors(second))
+        return any(
+            block in inner and self.if_of_else.get(block, -1) in outer
+            for inner, outer in ((around, elsewhere), (elsewhere, around))
+            for block in inner
+        )
 
     @cached_property
     def if_of_else(self) -> dict[int, int]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from npulint.data.names import canonical, star_exports
 from npulint.facts.code import Assignment, CallResult, Const, Function, Import, Op, Ref, Return, SequenceDisplay, Value
 from npulint.model.code.argument_results import CalledFunction, made_of_arguments
-from npulint.model.code.branch_imports import branch_imports, imported_choices, imports_at, meaning_of_imports
+from npulint.model.code.branch_imports import ImportMeanings, imports_at
 from npulint.model.code.module import Module, bound_before
 from npulint.model.code.project import Project
 from npulint.model.code.recursion import Recursion
@@ -33,6 +33,7 @@ class Names:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.imported = ImportMeanings(project, self.of_import)
         self._roots: dict[tuple[str, int, str, int], str] = {}
         self._all: dict[str, list[str]] = {}
         self._functions: dict[str, tuple[Module, int] | None] = {}
@@ -251,7 +252,7 @@ class Names:
         binds = module.names.get(scope, {}).get(root)
         record = module.imports.get(scope, {}).get(root)
         if record is not None and not (binds and any(b.line > record.line for b in binds)):
-            return meaning_of_imports(self, module, root, imports_at(module, scope, root, block))
+            return self.imported.meaning(module, root, imports_at(module, scope, root, block))
         if not binds:
             return ""
         for bind in module.reaching(binds, block, line):
@@ -380,14 +381,14 @@ class Names:
             return [] if definition is None else [definition]
         call = module.code.calls[index]
         written = call.callee.name if isinstance(call.callee, Ref) else ""
-        chosen = imported_choices(self, module, written, call.block)
+        chosen = self.imported.choices(module, written, call.block)
         return [function for choice in chosen if (function := self.function(choice)) is not None]
 
     @cached_property
     def _chosen_imports(self) -> frozenset[str]:
         """The names that are imported in the branches of a condition anywhere."""
         modules = self.project.modules.values()
-        return frozenset([name for module in modules for _, name in module.derive(branch_imports)])
+        return frozenset([name for module in modules for _, name in module.branch_imports])
 
     def function(self, name: str) -> tuple[Module, int] | None:
         """The project's own function or class with this canonical name."""

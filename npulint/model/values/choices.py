@@ -7,7 +7,6 @@ import itertools
 import re
 
 from npulint.facts.code import Function, Ref
-from npulint.model.code.branch_imports import imported_choices
 from npulint.model.code.module import Module
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes
@@ -73,7 +72,7 @@ def _imported(value: Expr) -> list[str]:
     if value.name != f"?{value.written}" or "." in value.written:
         return []
     scope = value.scope
-    return imported_choices(value.context.names, scope.module, value.written, scope.block)
+    return value.context.names.imported.choices(scope.module, value.written, scope.block)
 
 
 def _split(value: Expr) -> tuple[Expr, str] | None:
