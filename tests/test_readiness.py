@@ -51,7 +51,7 @@ def test_the_examples_hold(item: ItemDefinition) -> None:
 
 
 def _contradictions(result: RunResult) -> list[str]:
-    """The items that failed without a finding, and the findings that speak against an item and leave it passed."""
+    """The items that failed without a finding, and the findings that contradict an item and leave it passed."""
     places = {(f.name, place.path, place.span) for f in result.findings for place in covered(f)}
     wrong = []
     for program in result.programs:
