@@ -71,7 +71,7 @@ def left(
 
 
 def open_items(result: RunResult, steps: Sequence[Group], lang: str) -> list[tuple[str, str]]:
-    """What is left to do for the main program, as (what, where): its failed readiness items that no finding of the
+    """What remains to do for the main program, as (what, where): its failed readiness items that no finding of the
     `steps` fails, and its undetermined ones."""
     todo: list[tuple[str, str]] = []
     named = {finding.name for step in steps for finding in step.findings}
