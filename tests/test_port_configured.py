@@ -93,7 +93,7 @@ def test_the_module_of_an_empty_package_of_the_same_name_is_found(tmp_path: Path
     assert [one.status for one in plan.programs] == ["trains"]
 
 
-def test_a_training_without_a_step_is_not_finished_and_the_plan_says_why(tmp_path: Path) -> None:
+def test_a_script_whose_training_step_is_not_found_is_not_said_to_train(tmp_path: Path) -> None:
     step = "def fit(model, optimizer, x):\n    model(x.cuda()).sum().backward()\n    optimizer.step()\n"
     files = {
         "bin/train.py": "import torch\nfrom fitting import fit\n\nfit(torch.nn.Linear(3, 3).cuda(), 0, 0)\n",
@@ -102,4 +102,4 @@ def test_a_training_without_a_step_is_not_finished_and_the_plan_says_why(tmp_pat
     }
     plan = planned(tmp_path, files, "npu")
     told = [status(one, "en") for one in plan.programs if one.entry.endswith("train.py")]
-    assert told == ["not finished, no training step was found in the files that it imports"]
+    assert told == ["ported: it runs on the NPU"]
