@@ -22,7 +22,7 @@ _FILES = {"__init__.py": "", "model.py": _MODEL, "nets/__init__.py": "", "nets/l
 
 def test_its_modules_are_those_of_the_project() -> None:
     (first, *_) = programs({**_FILES, "train.py": _TRAIN})
-    assert first.paths == ["model.py", "nets/layers.py", "train.py"]
+    assert first.paths == ["model.py", "nets/__init__.py", "nets/layers.py", "train.py"]
     assert first.fact.trains
 
 
