@@ -68,6 +68,7 @@ def test_lines_hold_what_the_document_holds() -> None:
         "target": document["target"],
         **document["summary"],
         "verdict": document["verdict"],
+        "first_steps": document["first_steps"],
     }
 
 

@@ -15,6 +15,7 @@ from tests.support import programs
         "from pytorch_lightning.trainer import Trainer\nTrainer.from_argparse_args(args, **more()).fit(Net())",
         "from lightning.pytorch.cli import LightningCLI\nLightningCLI(Net, Data)",
         "import torch\nfrom megatron.training import pretrain\npretrain(data, model, kind, forward_step)",
+        "from megatron.core.optimizer import get_megatron_optimizer\nget_megatron_optimizer(config, model).step()",
         "import torch\nfrom ray.train.torch import TorchTrainer\nTorchTrainer(work, scaling_config=many).fit()",
         "import torch\nfrom sentence_transformers import SentenceTransformer\nSentenceTransformer('m').fit(pairs)",
         "from sentence_transformers import SentenceTransformer\nSentenceTransformer('m').fit(pairs)",

@@ -28,8 +28,11 @@ class Running:
         self._known = lru_cache(maxsize=None)(self._block)
 
     def may(self, step: CodeStep) -> bool:
-        """Whether some start may reach a step."""
-        return step.scope.path in self._loaded and self._is_named(step) and self._known(step.module, step.scope.block)
+        """Whether some start may reach a step. A call of what a name may mean that is imported in the branches of a
+        condition is not made of a function whose module no start loads."""
+        called = step.scope.path if step.target is None else step.target[0]
+        loaded = {step.scope.path, called} <= self._loaded
+        return loaded and self._is_named(step) and self._known(step.module, step.scope.block)
 
     def may_read(self, option: str) -> bool:
         """Whether code that may run reads an option; one that no code names may be read by a library."""

@@ -230,7 +230,8 @@ class Names:
             if module.scope[here] == here and (record.kind != "class" or first):
                 meaning = self._in_scope(module, here, root, block, line)
                 if meaning:
-                    once = len(module.names.get(here, {}).get(root, ())) <= 1
+                    bound = len(module.names.get(here, {}).get(root, ()))
+                    once = bound + (root in module.imports.get(here, ())) <= 1
                     final = len(self._asked.active) <= _TOP or not meaning.startswith(
                         "?"
                     )  # deeper down it may be a circle
@@ -251,7 +252,7 @@ class Names:
     def _in_scope(self, module: Module, scope: int, root: str, block: int, line: int) -> str:
         binds = module.names.get(scope, {}).get(root)
         record = module.imports.get(scope, {}).get(root)
-        if record is not None and not (binds and any(b.line > record.line for b in binds)):
+        if record is not None and not (binds and _may_be_rebound(module, record, binds, block, line)):
             return self.imported.meaning(module, root, imports_at(module, scope, root, block))
         if not binds:
             return ""
@@ -431,3 +432,13 @@ _TRANSFORMATIONS = frozenset(
     "dense_to_sparse_batch padded_batch_and_drop_remainder filter_for_shard rejection_resample unique "
     "take_while".split()
 )
+
+
+def _may_be_rebound(module: Module, record: Import, binds: list[Assignment], block: int, line: int) -> bool:
+    """Whether assignments may have bound a name anew since it was imported: one stands behind the import, and not only
+    behind the line that uses it (``f = wrapped(f)``)."""
+    later = [bind for bind in binds if bind.line > record.line]
+    here = module.scope[record.block] == module.scope[block] and record.line < line
+    if not later or not here or any(module.blocks[around].kind == "loop" for around in module.ancestors(block)):
+        return bool(later)
+    return any(bind.line < line for bind in later)

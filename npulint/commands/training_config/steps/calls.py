@@ -21,7 +21,7 @@ from npulint.data.recipe import RecipeCall, recipe_call
 from npulint.facts.code import SequenceDisplay
 from npulint.facts.model import Span
 from npulint.model.values.context import Context
-from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes, scope_named
+from npulint.model.values.cursors import CallSite, Expr, Scope, module_scopes, scope_at, scope_named
 
 # The arguments of steps under the names by which they are compared.
 
@@ -118,9 +118,13 @@ _DEFINING = frozenset(("add_argument", "HParams", "set_defaults", "field", "Fiel
 def steps_of_calls(module: Scope, framework: str) -> Iterator[CodeStep]:
     """The steps of a module's calls, in text order."""
     for site, name in zip(module.all_calls, module.call_names, strict=True):
-        step = _known(site, name, framework) or _own(site, name) or _named(site)
+        step = _known(site, name, framework) or _own(site, name)
         if step is not None:
             yield step
+        elif chosen := site.context.names.called(site.module, site.index):
+            yield from (_of_function(site, scope_at(site.context, *function)) for function in chosen)
+        elif (named := _named(site)) is not None:
+            yield named
 
 
 def _known(site: CallSite, name: str, framework: str) -> CodeStep | None:
@@ -162,7 +166,11 @@ def _own(site: CallSite, name: str) -> CodeStep | None:
     made = None if name.endswith("()") else derived(target)
     if made is not None:
         return _recorded(site, made, of_vocabulary(site, made))
-    applied = name.endswith("()") and target.kind == "class"
+    return _of_function(site, target, applied=name.endswith("()") and target.kind == "class")
+
+
+def _of_function(site: CallSite, target: Scope, applied: bool = False) -> CodeStep:
+    """The step of a call of a project function or class; `applied`: of an instance of the class."""
     shown = target.record.name.rpartition(".")[2] or "lambda"
     arguments = () if applied else tuple(of_own(site, target))
     key = f"{target.path}:{target.block}" + ("()" if applied else "")
