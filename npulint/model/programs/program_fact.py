@@ -127,7 +127,7 @@ class ProgramFact(Fact, eq=False, kw_only=True, dict=True):
 
     @attribute
     def scaled(self) -> Flag:
-        """Whether a PyTorch program scales its loss: by a scaler, apex, a framework or by hand; `no` if nothing in it
+        """Whether a PyTorch program scales its loss: by a scaler, apex, a framework or manually; `no` if nothing in it
         does so."""
         return self._computed.scaled
 
