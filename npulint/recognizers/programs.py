@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import msgspec
 
 from npulint.core.cancellation import checkpoint
-from npulint.core.lazy_regex import lazy_compile
 from npulint.data.training_arguments import framework_started_by
-from npulint.facts.code import Const, Ref
+from npulint.facts.code import Ref
 from npulint.facts.model import Fact
 from npulint.model.code.index import FactTable, Index, table
 from npulint.model.code.module import Module
 from npulint.model.code.origin import Origin
 from npulint.model.code.reached import IMPORTED, STARTED, Place, Reached, home
-from npulint.model.programs.configured.targets import modules_of_configurations
 from npulint.model.programs.entry_scripts import EntryScripts, place_of
 from npulint.model.programs.environment_variables import EnvironmentVariable
 from npulint.model.programs.program_fact import ProgramFact
@@ -26,14 +24,15 @@ from npulint.model.programs.torch_state import megatron, state
 from npulint.model.running.adaptors import packages_under_adaptor
 from npulint.model.running.call_graph import possible_calls, sure_calls
 from npulint.model.running.code_facts import CodeFact
-from npulint.model.running.guards import alternatives, of_other_script, surely_runs
+from npulint.model.running.guards import of_other_script, surely_runs
 from npulint.model.running.reach import HowReached, Reach
-from npulint.model.values.choices import IMPORTERS, imported_by_name
 from npulint.model.values.context import Context
-from npulint.model.values.cursors import call_at, scope_at
+from npulint.model.values.cursors import scope_at
 from npulint.model.values.script_role import is_test_file, purpose
 from npulint.read.console_scripts import ConsoleScript
+from npulint.recognizers.alternatives import Alternatives
 from npulint.recognizers.counterparts import counterpart
+from npulint.recognizers.imported_modules import ImportedModules
 from npulint.recognizers.npu_need import NpuNeed
 from npulint.recognizers.remote_training import is_loaded_remotely, trains_remotely
 from npulint.recognizers.started_files import StartedFiles
@@ -46,12 +45,9 @@ if TYPE_CHECKING:
     from npulint.recognizers.torch.device_uses import CudaUse
     from npulint.recognizers.torch.extensions import BuilderCall
 
-_ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
 PORTED = ("manual", "transfer")
 """How programs are migrated that were changed for it."""
 _BY_HAND = ("none", "manual")  # ways of porting that leave CUDA names to whoever changes the code
-_MAKERS = frozenset(("instantiate", "get_class", "get_method", "get_object", "call"))  # of Hydra, by dotted names
-_DOTTED = lazy_compile(r"^[A-Za-z_]\w*(?:\.\w+)+$")
 
 
 StartedBy = Literal["console_script", "launcher", ""]
@@ -127,22 +123,22 @@ class Programs:
         self._parts: list[tuple[Set[str], FactTable]] = [(frozenset(), self._others)]  # by the scripts they concern
         self._adapter = adapter
         self._torch = torch
-        self._next: dict[str, list[str]] = {}
-        self._computed_paths: set[str] = set()  # of the modules that are imported by computed names
+        self._modules = ImportedModules(context)
+        self._alternatives = Alternatives(facts)
         self._uses = Reached(context.project)
 
     def all(self, configured: Configured = lambda *_: []) -> list[Program]:
         """Programs with an entry script first, then those that are only configured, then one library program of what no
         entry script imports. `configured` makes the second of the facts that belong to no code and of the first."""
         started = {*self._launches.by_entry, *(path for path, functions in self._installed.items() if functions)}
-        finder = EntryScripts(self.context, self.facts, started, self.closure, self._imported)
+        finder = EntryScripts(self.context, self.facts, started, self._modules.closure, self._modules.imported)
         entries = [m for _, m in sorted(self.context.project.modules.items()) if finder.is_entry(m)]
         paths = {module.path for module in entries}
         self._parts = self._started.parted((fact for facts in self._others.values() for fact in facts), paths)
         programs = []
         for module in entries:
             checkpoint()
-            programs.append(self._program(module.path, sorted(self.closure(module))))
+            programs.append(self._program(module.path, sorted(self._modules.closure(module))))
             programs[-1].index.release()
         reached = {p for program in programs for p in program.paths}
         rest = sorted(set(self.context.project.modules) - reached)
@@ -204,7 +200,7 @@ class Programs:
         """How any of some programs reaches a fact in one of their files."""
         if any(program.surely_runs(fact) for program in programs):
             return "surely"
-        if programs and fact.path in self._computed_paths:
+        if programs and fact.path in self._modules.computed:
             return "maybe"  # what is called of it has a computed name too
         may = (
             self._reach(program.entry, program.paths, surely=False).reaches({place_of(fact)}) for program in programs
@@ -277,45 +273,10 @@ class Programs:
         return "maybe"
 
     def _surely_reaches(self, fact: CodeFact, paths: list[str], entry: str) -> bool:
-        if not surely_runs(fact.run_by) and not self._has_alternatives(fact):
+        if not surely_runs(fact.run_by) and not self._alternatives.are_everywhere(fact):
             return False
         reach = self._reach(entry, paths, surely=True)
-        return reach.reaches({place_of(fact)}) or self._is_in_every_choice(fact, reach.branches)
-
-    def _is_in_every_choice(self, fact: CodeFact, choices: list[list[Set[Place]]]) -> bool:
-        """Whether one of several looked up classes or functions leads to a fact, and each other one to one like it."""
-        place = place_of(fact)
-        return any(
-            any(place in branch for branch in branches)
-            and all(self._leads_to_alike(fact, branch) for branch in branches)
-            for branches in (choices if fact.kind in _ALTERNATIVE else ())
-        )
-
-    def _leads_to_alike(self, fact: CodeFact, branch: Set[Place]) -> bool:
-        facts = [
-            candidate for path in {path for path, _ in branch} for candidate in self.facts[path].get(fact.kind, ())
-        ]
-        alike = [
-            candidate
-            for candidate in facts
-            if isinstance(candidate, CodeFact) and candidate.get("npu") == fact.get("npu")
-        ]
-        return any(place_of(code_fact) in branch and surely_runs(code_fact.run_by) for code_fact in alike)
-
-    def _has_alternatives(self, fact: CodeFact) -> bool:
-        """Whether a fact is in a branch that may not run, but each other branch has one of its kind that is like it."""
-        if fact.kind not in _ALTERNATIVE:
-            return False
-        alike = [
-            candidate
-            for candidate in self.facts[fact.path].get(fact.kind, ())
-            if candidate.get("npu") == fact.get("npu")
-        ]
-        scopes = [code_fact.scope for code_fact in alike if isinstance(code_fact, CodeFact)]
-        branches = alternatives(fact.scope)
-        return bool(branches) and all(
-            any(other in scope.ancestors for other in others for scope in scopes) for _, others in branches
-        )
+        return reach.reaches({place_of(fact)}) or self._alternatives.are_in_every_choice(fact, reach.branches)
 
     def _reach(self, entry: str, paths: list[str], surely: bool) -> Reach:
         graph = sure_calls(self.context) if surely else possible_calls(self.context)
@@ -363,74 +324,6 @@ class Programs:
                 for fact in part.named("environment", name):
                     sized.setdefault(fact.path, set()).add(str(fact.get("value")))
         return sized
-
-    @cached_property
-    def _imported(self) -> set[str]:
-        """The paths of the modules that other modules import."""
-        return {target for path in self.context.project.modules for target in self._imports(path) if target != path}
-
-    def closure(self, module: Module) -> set[str]:
-        """The paths of all project modules that `module` can import, including itself."""
-        seen: set[str] = set()
-        queue = [module.path]
-        while queue:
-            path = queue.pop()
-            if path not in seen:
-                seen.add(path)
-                queue += self._imports(path)
-        return seen
-
-    def _imports(self, path: str) -> list[str]:
-        imports = self._next.get(path)
-        if imports is None:
-            project = self.context.project
-            computed = [target.path for target in self._computed(project.modules[path])]
-            computed += [target.path for target in self._made_by_name(project.modules[path])]
-            self._computed_paths.update(computed)
-            imports = self._next[path] = list(dict.fromkeys((*project.uses(path), *computed)))
-        return imports
-
-    def _computed(self, module: Module) -> list[Module]:
-        """Modules imported by ``importlib.import_module("prefix." + name)`` and the like, and those of the classes that
-        Hydra makes as configurations say."""
-        modules: list[Module] = []
-        for index in module.calls_where(lambda last: last.endswith(IMPORTERS)):
-            call = call_at(self.context, module, index)
-            if call.written and call.args:
-                modules += imported_by_name(call)
-                if not call.args[0].known.exact:
-                    modules += modules_of_configurations(self.context, module)
-        made = module.calls_where(lambda last: last in _MAKERS)
-        if any(call_at(self.context, module, index).name.startswith("hydra.") for index in made):
-            modules += modules_of_configurations(self.context, module)
-        return modules
-
-    def _made_by_name(self, module: Module) -> list[Module]:
-        """Modules of which a class or function is named in a text, as in ``class_name="models.unet.UNet"``, where the
-        project imports by names that are computed."""
-        if not self._imports_by_name:
-            return []
-        values = [record.value for record in module.code.assignments]
-        values += [value for call in module.code.calls for _, value in call.keywords]
-        texts = {value.value for value in values if isinstance(value, Const) and isinstance(value.value, str)}
-        modules = []
-        for text in texts:
-            if _DOTTED.match(text):
-                home, _, last = text.rpartition(".")
-                target = self.context.project.find(home, module)
-                if target is not None and target.definition(0, last) >= 0:
-                    modules.append(target)
-        return modules
-
-    @cached_property
-    def _imports_by_name(self) -> bool:
-        """Whether some module of the project imports modules by names that are computed."""
-        for module in self.context.project.modules.values():
-            for index in module.calls_where(lambda last: last.endswith(IMPORTERS)):
-                call = call_at(self.context, module, index)
-                if call.args and not call.args[0].is_literal:
-                    return True
-        return False
 
 
 def _is_of_tensorflow(programs: list[Program]) -> bool:
