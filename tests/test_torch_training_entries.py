@@ -54,3 +54,24 @@ def test_a_program_that_loads_a_model_of_such_a_library_does_not() -> None:
     )
     (found,) = programs({"run.py": source})
     assert not found.fact.trains
+
+
+def test_what_no_statement_imports_may_be_what_a_computed_name_loads() -> None:
+    build = (
+        "import importlib\nimport torch\n\n\ndef build(cfg):\n    net = importlib.import_module(cfg.net).Net()\n"
+        "    optimizer = torch.optim.Adam(net.parameters())\n"
+        "    return importlib.import_module(cfg.trainer).Trainer(net, optimizer)\n"
+    )
+    trainer = (
+        "class Trainer:\n    def __init__(self, net, optimizer):\n        self.net, self.optimizer = net, optimizer\n\n"
+        "    def update(self, data):\n        self.net(data).sum().backward()\n        self.optimizer.step()\n"
+    )
+    files = {
+        "train.py": "from lib.build import build\n\nif __name__ == '__main__':\n    build(cfg).update(data)\n",
+        "lib/build.py": build,
+        "lib/trainers/plain.py": trainer,
+        "other/left.py": "import torch\n",
+    }
+    first, *_ = programs(files)
+    assert first.fact.trains
+    assert first.paths == ["lib/build.py", "lib/trainers/plain.py", "train.py"]

@@ -11,6 +11,7 @@ from npulint.model.programs.configured.targets import modules_of_configurations
 from npulint.model.values.choices import IMPORTERS, imported_by_name
 from npulint.model.values.context import Context
 from npulint.model.values.cursors import call_at
+from npulint.model.values.script_role import is_test_file
 
 _MAKERS = frozenset(("instantiate", "get_class", "get_method", "get_object", "call"))  # of Hydra, by dotted names
 _DOTTED = lazy_compile(r"^[A-Za-z_]\w*(?:\.\w+)+$")
@@ -58,13 +59,38 @@ class ImportedModules:
         for index in module.calls_where(lambda last: last.endswith(IMPORTERS)):
             call = call_at(self._context, module, index)
             if call.written and call.args:
-                modules += imported_by_name(call)
+                named = imported_by_name(call)
                 if not call.args[0].known.exact:
-                    modules += modules_of_configurations(self._context, module)
+                    named += modules_of_configurations(self._context, module)
+                    named = named or self._left_to_names(module)
+                modules += named
         made = module.calls_where(lambda last: last in _MAKERS)
         if any(call_at(self._context, module, index).name.startswith("hydra.") for index in made):
             modules += modules_of_configurations(self._context, module)
         return modules
+
+    def _left_to_names(self, importer: Module) -> list[Module]:
+        """What a name of which nothing is known may import: the modules of the importer's package that no statement
+        imports and that are not started."""
+        package, slash, _ = self._below_root(importer.path).partition("/")
+        return [
+            module for module in self._unimported if slash and self._below_root(module.path).startswith(f"{package}/")
+        ]
+
+    def _below_root(self, path: str) -> str:
+        root = self._context.project.root
+        return path if root == "." else path.removeprefix(f"{root}/")
+
+    @cached_property
+    def _unimported(self) -> list[Module]:
+        """The modules that no statement of another one imports, without scripts and tests."""
+        project = self._context.project
+        used = {target for path in project.modules for target in project.uses(path) if target != path}
+        return [
+            module
+            for path, module in project.modules.items()
+            if path not in used and not module.main_guards and not is_test_file(path)
+        ]
 
     def _made_by_name(self, module: Module) -> list[Module]:
         """Modules of which a class or function is named in a text, as in ``class_name="models.unet.UNet"``, where the
