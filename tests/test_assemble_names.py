@@ -188,6 +188,7 @@ def test_own_and_unknown_callees_are_no_calls_of_a_framework(text: str) -> None:
 
 _ORDER = {
     "an import again later": "tf.Session()\nimport os as tf\n",
+    "the last of two imports in a function": "import os as tf\nimport tensorflow as tf\ndef f():\n    tf.Session()\n",
     "a name before it is hidden": "tf.Session()\ntf = 1\n",
     "a name hidden elsewhere": "def f(tf): pass\ntf.Session()\n",
     "a loop that hides it in a comprehension": "y = [tf for tf in z]\ntf.Session()\n",

@@ -75,3 +75,18 @@ def test_what_no_statement_imports_may_be_what_a_computed_name_loads() -> None:
     first, *_ = programs(files)
     assert first.fact.trains
     assert first.paths == ["lib/build.py", "lib/trainers/plain.py", "train.py"]
+
+
+def test_an_imported_script_that_hands_a_function_of_another_module_on_does_more_than_try_itself() -> None:
+    files = {
+        "train.py": "from megatron.training import inprocess_restart, pretrain\nfrom loop import pretrain\n\n\n"
+        "def forward(data, model):\n    return model(data)\n\n\nif __name__ == '__main__':\n"
+        "    pretrain, store = inprocess_restart.maybe_wrap(pretrain)\n    pretrain(forward, store=store)\n",
+        "loop.py": "import torch\nfrom megatron.core.optimizer import get_megatron_optimizer\n\n\n"
+        "def pretrain(forward, store=None):\n    get_megatron_optimizer(config, model).step()\n",
+        "serve.py": "from train import forward\n\nif __name__ == '__main__':\n    print(forward(1, int))\n",
+    }
+    assert [(program.entry, program.fact.trains) for program in programs(files) if program.entry] == [
+        ("serve.py", False),
+        ("train.py", True),
+    ]

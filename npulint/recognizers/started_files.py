@@ -12,6 +12,9 @@ from npulint.model.code.project import Project
 from npulint.model.launches.project_launches import Launches
 from npulint.model.running.reach import HowReached
 from npulint.read.launcher_facts import LaunchFact
+from npulint.read.packages import Dependency, PackageIndex
+
+_INSTALLED = (Dependency, PackageIndex)
 
 
 class StartedFiles:
@@ -36,15 +39,19 @@ class StartedFiles:
 
     def parted(self, facts: Iterable[Fact], entries: Set[str]) -> list[tuple[Set[str], FactTable]]:
         """Facts that belong to no code, by those of the entry scripts `entries` that they concern: what a launcher says
-        concerns those that it starts, a start the started one; an empty set stands for all. Launchers
-        of other trainings concern none."""
+        concerns those that it starts, a start the started one; an empty set stands for all, also for what launchers
+        install. Launchers of other trainings concern none."""
         parts: dict[frozenset[str], list[Fact]] = {}
         for fact in facts:
             started = frozenset(self._launches.entries(fact)) if isinstance(fact, LaunchFact) else frozenset[str]()
-            concerned = (started & entries) or (self.of_launcher(fact.path) & entries)
+            concerned = (started & entries) or (self._started_with(fact) & entries)
             if concerned or fact.path not in self._configured:
                 parts.setdefault(frozenset(concerned), []).append(fact)
         return [(concerned, table(part)) for concerned, part in parts.items()]
+
+    def _started_with(self, fact: Fact) -> Set[str]:
+        """The entry scripts for whose starts alone a fact of a file is there: what is installed is there for all."""
+        return frozenset() if isinstance(fact, _INSTALLED) else self.of_launcher(fact.path)
 
     def how_held(self, fact: Fact, entry: str, index: Index) -> HowReached:
         """Whether a fact from such a file holds when the entry script is started: surely, where the file is the entry
@@ -53,7 +60,7 @@ class StartedFiles:
         may be used instead."""
         if fact.path == entry:
             return "surely"
-        started = self.of_launcher(fact.path)
+        started = self._started_with(fact)
         if started and entry not in started:
             return "no"
         if fact.path in self._environments:

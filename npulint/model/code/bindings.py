@@ -99,7 +99,7 @@ class Bindings:
 
     def _imported(self, module: Module, scope: int, name: str, block: int) -> list[Bound]:
         exported: list[Bound] = []
-        for record in imports_at(module, scope, name, block):
+        for record in imports_at(module, module.imports[scope][name], scope, block):
             home = self.names.project.source(record, module) if record.name else None
             bound = self._exported(home, record.name) if home is not None else []
             if not bound:

@@ -11,12 +11,12 @@ from npulint.model.code.project import Project
 _DEEP = 4  # modules that import from each other
 
 
-def imports_at(module: Module, scope: int, name: str, block: int) -> list[Import]:
-    """The imports that may have bound a name of a scope for what stands in a block: one, unless the block is outside of
-    the branches in which several stand."""
-    records = module.branch_imports.get((scope, name))
+def imports_at(module: Module, record: Import, scope: int, block: int) -> list[Import]:
+    """The imports that may have bound the name of an import of a scope for what stands in a block: this one, unless the
+    block is outside of the branches in which several stand."""
+    records = module.branch_imports.get((scope, record.alias))
     if records is None:
-        return [module.imports[scope][name]]
+        return [record]
     around = module.ancestors(block)
     inside = [record for record in records if record.block in around and record.block != scope]
     possible = [record for record in records if not module.are_alternatives(record.block, block)]
@@ -42,7 +42,7 @@ class ImportMeanings:
         canonical names; empty for other names."""
         for _ in range(_DEEP):
             scope = _scope_of_import(module, name, block)
-            records = imports_at(module, scope, name, block) if scope >= 0 else []
+            records = imports_at(module, module.imports[scope][name], scope, block) if scope >= 0 else []
             if len(records) > 1:
                 return self._meanings(module, records)
             base = self._project.source(records[0], module) if records and records[0].name else None

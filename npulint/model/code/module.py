@@ -152,7 +152,7 @@ class Module:
                 self.params[index] = frozenset([p.lstrip("*") for p in block.params])
                 self.shadowed.update(self.params[index])
         self.shadowed.update(a for scope, table in self.imports.items() if scope for a in table)
-        self.shadowed.update(name for _, name in self.branch_imports)
+        self.shadowed.update(name for _, name in (*self.branch_imports, *self.repeated_imports))
 
     @cached_property
     def qualified(self) -> dict[str, int]:
@@ -358,6 +358,25 @@ class Module:
     def _other_branches(self, around: set[int]) -> set[int]:
         """The condition blocks that do not run where one of the blocks `around` is their ``else``."""
         return {self.if_of_else[here] for here in around if here in self.if_of_else}
+
+    @cached_property
+    def repeated_imports(self) -> dict[tuple[int, str], list[Import]]:
+        """By scope and name the imports that run whenever the scope does, where a name has several."""
+        several: dict[tuple[int, str], list[Import]] = defaultdict(list)
+        for record in self.code.imports:
+            if record.alias and record.block == self.scope[record.block]:
+                several[record.block, record.alias].append(record)
+        return {key: records for key, records in several.items() if len(records) > 1}
+
+    def import_of(self, scope: int, name: str, block: int, line: int) -> Import | None:
+        """The import that binds a name of a scope for a line of a block: of several that run in any case the nearest
+        one before, for code of other functions the last one; else the first, of which others are fallbacks."""
+        first = self.imports.get(scope, {}).get(name)
+        records = self.repeated_imports.get((scope, name))
+        if records is None:
+            return first
+        before = [record for record in records if record.line <= line] if self.scope[block] == scope else records
+        return before[-1] if before else first
 
     @cached_property
     def branch_imports(self) -> dict[tuple[int, str], list[Import]]:

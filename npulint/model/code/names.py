@@ -231,7 +231,10 @@ class Names:
                 meaning = self._in_scope(module, here, root, block, line)
                 if meaning:
                     bound = len(module.names.get(here, {}).get(root, ()))
-                    once = bound + (root in module.imports.get(here, ())) <= 1
+                    once = (
+                        bound + (root in module.imports.get(here, ())) <= 1
+                        and (here, root) not in module.repeated_imports
+                    )
                     final = len(self._asked.active) <= _TOP or not meaning.startswith(
                         "?"
                     )  # deeper down it may be a circle
@@ -251,9 +254,9 @@ class Names:
 
     def _in_scope(self, module: Module, scope: int, root: str, block: int, line: int) -> str:
         binds = module.names.get(scope, {}).get(root)
-        record = module.imports.get(scope, {}).get(root)
+        record = module.import_of(scope, root, block, line)
         if record is not None and not (binds and _may_be_rebound(module, record, binds, block, line)):
-            return self.imported.meaning(module, root, imports_at(module, scope, root, block))
+            return self.imported.meaning(module, root, imports_at(module, record, scope, block))
         if not binds:
             return ""
         for bind in module.reaching(binds, block, line):

@@ -14,7 +14,7 @@ from npulint.model.code.module import Module
 from npulint.model.running.conditions import BRANCHES, is_taken, needs_presence, waits_for_a_name, words
 from npulint.model.running.npu_server import npu_server
 from npulint.model.values.context import Context, once, once_per_file
-from npulint.model.values.cursors import CallSite, Scope
+from npulint.model.values.cursors import CallSite, Scope, scope_named
 from npulint.model.values.script_role import is_test_file
 from npulint.model.values.walker import memoized, walker
 
@@ -301,11 +301,13 @@ def _started_calls(module: Scope) -> Iterator[CallSite]:
 
 
 def _is_imported_and_alone(module: Scope) -> bool:
-    """Whether others import a module that, when started, calls nothing of theirs."""
+    """Whether others import a module that, when started, calls nothing of theirs and hands none of it on."""
     if not _is_imported(module):
         return False
-    targets = (call.target for call in _started_calls(module))
-    return all(target is None or target.module is module.module for target in targets)
+    called = list(_started_calls(module))
+    handed = (scope_named(module.context, value.name) for call in called for value in call.args if ":" in value.name)
+    targets = (target for target in (*(call.target for call in called), *handed) if target is not None)
+    return all(target.module is module.module for target in targets)
 
 
 def _trains_on_made_up_tensors(module: Scope) -> bool:
