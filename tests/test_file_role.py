@@ -53,7 +53,7 @@ def test_a_script_that_stops_at_its_own_import(project: Project, folder: str, se
 @pytest.mark.parametrize(
     ("path", "severities"),
     [
-        pytest.param("examples/sft.yaml", {"examples/sft.yaml": "note"}, id="an example"),
+        pytest.param("examples/sft.yaml", {"examples/sft.yaml": "warning"}, id="an example"),
         pytest.param("tests/sft.yaml", {}, id="tests"),
         pytest.param("docs/sft.yaml", {}, id="documentation"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 from npulint.core.lazy_regex import lazy_compile
@@ -10,7 +11,7 @@ from npulint.model.code.module import Module
 from npulint.model.programs.configured.targets import modules_of_configurations
 from npulint.model.values.choices import IMPORTERS, imported_by_name
 from npulint.model.values.context import Context
-from npulint.model.values.cursors import call_at
+from npulint.model.values.cursors import CallSite, call_at
 from npulint.model.values.script_role import is_test_file
 
 _MAKERS = frozenset(("instantiate", "get_class", "get_method", "get_object", "call"))  # of Hydra, by dotted names
@@ -62,19 +63,23 @@ class ImportedModules:
                 named = imported_by_name(call)
                 if not call.args[0].known.exact:
                     named += modules_of_configurations(self._context, module)
-                    named = named or self._left_to_names(module)
+                    named = named or self._left_to_names(call)
                 modules += named
         made = module.calls_where(lambda last: last in _MAKERS)
         if any(call_at(self._context, module, index).name.startswith("hydra.") for index in made):
             modules += modules_of_configurations(self._context, module)
         return modules
 
-    def _left_to_names(self, importer: Module) -> list[Module]:
-        """What a name of which nothing is known may import: the modules of the importer's package that no statement
-        imports and that are not started."""
-        package, slash, _ = self._below_root(importer.path).partition("/")
+    def _left_to_names(self, call: CallSite) -> list[Module]:
+        """What an import by a name of which nothing is known may import: the modules of the importer's package that no
+        statement imports, and that define what is then called of the module."""
+        package, slash, _ = self._below_root(call.path).partition("/")
+        members = set(_members(call)) if slash else set()
         return [
-            module for module in self._unimported if slash and self._below_root(module.path).startswith(f"{package}/")
+            module
+            for module in (self._unimported if members else ())
+            if self._below_root(module.path).startswith(f"{package}/")
+            and any(module.definition(0, member) >= 0 for member in members)
         ]
 
     def _below_root(self, path: str) -> str:
@@ -118,3 +123,12 @@ class ImportedModules:
                 if call.args and not call.args[0].is_literal:
                     return True
         return False
+
+
+def _members(call: CallSite) -> Iterator[str]:
+    """What is called of the result of a call, in its file: ``import_module(name).Net()``, ``lib.Net()``."""
+    names = {assignment.target for assignment in call.assignments}
+    for other in call.scope.at(0).all_calls:
+        receiver = other.receiver
+        if receiver is not None and (receiver.call == call or receiver.written in names):
+            yield other.last

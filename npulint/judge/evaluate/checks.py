@@ -200,9 +200,12 @@ def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[C
     """The facts with the check that reports them: less severe in code that the entry script of a PyTorch program does
     not surely reach, or that no training program of the project reaches. A finding about a whole program stays as
     severe; another one that covers several places is as severe as the surest of them. Arguments of trainings that a
-    script gets which trains nothing, such as one that converts weights, and those of an example are notes."""
-    if (program.is_tool or program.is_example) and facts and facts[0].kind == "training_argument":
-        return [(check.as_note(), facts)]
+    script gets which trains nothing, such as one that converts weights, are notes, those of an example no errors."""
+    if facts and facts[0].kind == "training_argument":
+        if program.is_tool:
+            return [(check.as_note(), facts)]
+        if program.is_example and check.severity == "error":
+            return [(check.as_severe("warning"), facts)]
     unsure = where_unsure(check.severity, check.occurs)
     if unsure == check.severity or (program.fact.framework != "torch" and check.occurs != IF_REACHED):
         return [(check, facts)]

@@ -121,14 +121,15 @@ def _runs_training(index: Index, may_run: MayRun) -> bool:
 
 def _trains(index: Index, may_run: MayRun, starts_workers: bool) -> bool:
     """Whether a program reaches a training step. Of one that is only reached by its name, a method of an object that is
-    looked up, it must make the optimizer, or be known to start workers."""
+    looked up, it must make the optimizer or clear its gradients where it steps, or be known to start workers."""
     steps = _steps(index)
     if may_run(steps, False) or _updates_by_hand(index, may_run):
         return True
-    makes = starts_workers or may_run(_outside_tests(index.of_kind("optimizer")), False)
-    uses = [f for f in _outside_tests(index.of_kind("optimizer_use")) if f.name == "step"]
-    updates = [f for f in uses if not str(f.get("function")).endswith(".step")]  # not a wrapper of an optimizer
-    return makes and may_run([*steps, *updates], True)
+    uses = _outside_tests(index.of_kind("optimizer_use"))
+    updates = [use for use in uses if use.name == "step" and not use.get_text("function").endswith(".step")]
+    clearing = {_routine(use) for use in uses if use.name == "zero_grad"}  # above: no wrapper of an optimizer
+    own = [*_outside_tests(index.of_kind("optimizer")), *(use for use in updates if _routine(use) in clearing)]
+    return (starts_workers or may_run(own, False)) and may_run([*steps, *updates], True)
 
 
 def _updates_by_hand(index: Index, may_run: MayRun) -> bool:
