@@ -716,3 +716,16 @@ def test_modules_import_each_other_below_the_name_of_the_folder(root: str, found
     }
     programs = assemble(root, read_sources(sources))
     assert any(len(one.paths) == 2 for one in programs) is found
+
+
+@pytest.mark.parametrize("test", ["", "from layers import pool\nif __name__ == '__main__':\n    pool(1)\n"])
+def test_what_a_training_loads_is_of_training_also_where_a_test_loads_it(test: str) -> None:
+    """Checks about code that no training runs ask it, in the programs of tests as well."""
+    sources = {
+        "train.py": "import torch\nfrom layers import pool\npool(x).backward()\n",
+        "layers.py": "def pool(x):\n    return x.cuda()\nif __name__ == '__main__':\n    pool(1).cuda()\n",
+        "tests/test_layers.py": f"import torch\n{test}",
+        "tool.py": "import torch\nprint(torch.ones(1).cuda())\n",
+    }
+    uses = {(use.path, use.span.line): use.in_training for p in programs(sources) for use in p.index.of_kind("cuda")}
+    assert uses == {("layers.py", 2): True, ("layers.py", 4): False, ("tool.py", 2): False}

@@ -197,3 +197,19 @@ def test_described_scripts_below_the_sources_of_a_package_belong_to_it(
 ) -> None:
     put(tree, package, "README.md", "src/pkg/model/net.py", f"{script.rpartition('/')[0]}/README.md", script)
     assert project_root(script, ".") == root
+
+
+@pytest.mark.parametrize(
+    ("script", "text", "root"),
+    [
+        ("scripts/train/train.py", "from pkg.net import fit\nfit()\n", "."),
+        ("scripts/train/train.py", "import torch\n", "scripts/train"),
+        ("pkg/data/build.py", "from pkg.net import fit\n", "."),
+    ],
+)
+def test_described_code_belongs_to_the_program_around_it_whose_packages_it_imports(
+    tree: Path, script: str, text: str, root: str
+) -> None:
+    put(tree, "setup.py", "pkg/__init__.py", "pkg/net.py", f"{script.rpartition('/')[0]}/README.md", script)
+    (tree / script).write_text(text)
+    assert project_root(script, ".") == root

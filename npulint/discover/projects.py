@@ -20,7 +20,9 @@ _DECISIVE = frozenset(("npulint.toml", ".npulint.toml", "modelzoo_level.txt"))
 _CERTAIN = frozenset((".git", "pyproject.toml", *_DECISIVE))
 _README = lazy_compile(r"readme(?:[._-].*)?", re.IGNORECASE)
 _PACKAGING = lazy_compile(rb"setuptools|distutils|skbuild|\bsetup\(")
-_BEGINNING = 1 << 16  # bytes of a setup.py that are examined
+_IMPORT = lazy_compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+_BEGINNING = 1 << 16  # bytes of a module that are examined
+_MODULES = 32  # of a folder whose imports are looked at
 _START = lazy_compile(r"(?:\w*_)?(?:train|main|run)(?:n?ing|n?er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
 _HELPER = lazy_compile(r"(?:utils?|ops?|helpers?|lib|common|config|hooks?|loop|data|base)\.py$", re.IGNORECASE)
 _CODE = ("python", "notebook")
@@ -51,6 +53,8 @@ class ProjectRoots:
 
     def __init__(self) -> None:
         self._marks: dict[str, _Marks] = {}
+        self._imports: dict[str, set[str]] = {}
+        self._needed: dict[tuple[str, str], bool] = {}
 
     def root(self, folder: str, stop: str) -> str | None:
         """The nearest root at or above `folder` and not above `stop`, or None.
@@ -76,6 +80,10 @@ class ProjectRoots:
             listed = marks.listed
             if marks.packs and (nearest == launchers or _is_installed(nearest, place)):
                 nearest = None
+            if self._needs(nearest, place):
+                nearest = None
+            if self._needs(described, place):
+                described = None
             if marks.certain:
                 nearest = place if marks.leads else nearest or (place if marks.code else described) or place
                 settled = True
@@ -87,6 +95,18 @@ class ProjectRoots:
             elif marks.leads:
                 described = None
         return nearest or described
+
+    def _needs(self, described: str | None, folder: str) -> bool:
+        """Whether code directly in a described folder imports a package that stands in a folder above it, or in the
+        ``src`` there."""
+        if described is None or described == folder or self._of(described).packs:
+            return False
+        if described not in self._imports:
+            self._imports[described] = _imported(described)
+        if (described, folder) not in self._needed:
+            places = (posixpath.join(folder, inner, name) for name in self._imports[described] for inner in ("", "src"))
+            self._needed[described, folder] = any(map(_is_package, places))
+        return self._needed[described, folder]
 
     def _of(self, folder: str) -> _Marks:
         marks = self._marks.get(folder)
@@ -122,6 +142,19 @@ def _packs(folder: str) -> bool:
     location = posixpath.join(folder, "setup.py")
     text = b"" if leads_out(location, folder) else read_head(location, _BEGINNING)
     return not text.strip() or bool(_PACKAGING.search(text))
+
+
+def _imported(folder: str) -> set[str]:
+    """The packages that modules directly in a folder import at their beginnings, but for those that it has itself."""
+    names = [name for name in _names_inside(folder) if name.endswith(".py")]
+    inside = [name for name in sorted(names)[:_MODULES] if not leads_out(posixpath.join(folder, name), folder)]
+    heads = (read_head(posixpath.join(folder, name), _BEGINNING) for name in inside)
+    packages = {package.decode() for head in heads for package in _IMPORT.findall(head)}
+    return {name for name in packages if f"{name}.py" not in names and not _is_package(posixpath.join(folder, name))}
+
+
+def _is_package(folder: str) -> bool:
+    return os.path.isfile(posixpath.join(folder, "__init__.py"))
 
 
 def _starts(names: list[str], ending: str = "") -> bool:

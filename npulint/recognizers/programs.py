@@ -195,6 +195,8 @@ class Programs:
                 builder.reached = self._reached_by(builder, near)
             for use in cast("list[CudaUse]", part.get("cuda", []) if near else []):
                 use.find_reach = partial(self._reached_by, use, near)
+                scripts = (program.entry for program in near if program.entry and not is_test_file(program.entry))
+                use.in_training = not all(of_other_script(use.run_by, entry) for entry in scripts)
 
     def _reached_by(self, fact: CodeFact, programs: list[Program]) -> HowReached:
         """How any of some programs reaches a fact in one of their files."""

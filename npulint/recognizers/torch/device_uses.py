@@ -30,6 +30,8 @@ class CudaUse(PlaceFact, eq=False, dict=True):
     assignment: AssignmentSite | None = None
     find_reach: Callable[[], HowReached] | None = None
     """Set when the programs are known."""
+    in_training: bool = False
+    """Whether a training program of the project loads it, other than what only another script runs when started."""
 
     @property
     def args(self) -> CallSite | None:

@@ -65,8 +65,8 @@ _SYNC = frozenset(
         "apex.parallel.SyncBatchNorm",
     )
 )
-_PROCESSES = lazy_compile(
-    r"^(?:torch\.)?multiprocessing\.(?:spawn|Process|Pool|set_start_method|get_context)$|^os\.fork$"
+_PROCESSES = lazy_compile(  # that may be ranks; the workers of a pool take tasks
+    r"^(?:torch\.)?multiprocessing\.(?:spawn|Process|set_start_method|get_context)$|^os\.fork$"
 )
 _SAMPLER = lazy_compile(r"(?:^torch\.utils\.data\.distributed\.|[.:])Distributed\w*Sampler$")
 _STARTS = (
