@@ -109,3 +109,13 @@ def test_imports_of_the_standard_library_may_stand_before_it(tmp_path: Path) -> 
     body = "\nmodel = torch.nn.Linear(3, 3).cuda()\nfor x in loader:\n    model(x).sum().backward()\n"
     files, _ = _port(tmp_path, "explicit", {"train.py": head + body})
     assert files["train.py"] == head + body
+
+
+def test_what_a_parameter_is_compared_with_is_moved_with_what_is_passed_for_it(tmp_path: Path) -> None:
+    text = (
+        "import torch\n\ndef moved(data, device):\n    assert device in ['cpu', 'cuda']\n    return data.to(device)\n"
+        "model = torch.nn.Linear(3, 3).cuda()\nfor x in loader:\n    model(moved(x, 'cuda')).sum().backward()\n"
+    )
+    files, _ = _port(tmp_path, "explicit", {"train.py": text})
+    assert "assert device in ['cpu', 'npu']" in files["train.py"]
+    assert "moved(x, 'npu')" in files["train.py"]

@@ -102,6 +102,17 @@ def test_what_only_says_cuda_is_no_place(text: str) -> None:
 _KNOWN = {
     "fallback by a condition": ("d = torch.device('cuda' if torch.cuda.is_available() else 'cpu')", "fallback", "yes"),
     "fallback through a name": ("u = torch.cuda.is_available()\ndevice = 'cuda' if u else 'cpu'", "fallback", "yes"),
+    "the device of another maker": ("device = 'cuda' if torch.cuda.is_available() else 'mps'", "fallback", "no"),
+    "what the device of another maker needs": (
+        "d = torch.device('cuda' if torch.cuda.is_available() else 'mps')",
+        "breaks",
+        "yes",
+    ),
+    "the CPU after the device of another maker": (
+        "device = 'cuda' if torch.cuda.is_available() else 'mps' if mps else 'cpu'",
+        "fallback",
+        "yes",
+    ),
     "a choice that asks nothing": ("d = torch.device('cuda' if gpus else 'cpu')", "fallback", "no"),
     "beside the NPU": ("device = 'npu' if n else 'cuda'", "beside_npu", "yes"),
     "an NPU among the choices": (

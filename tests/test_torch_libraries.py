@@ -22,6 +22,13 @@ from tests.support import facts, lines
         ("from apex.contrib.combine_tensors import combine_npu", [("apex.contrib.combine_tensors", "top")]),
         ("from apex import amp", []),
         ("try:\n    import cupy\nexcept ImportError:\n    cupy = None", [("cupy", "try")]),
+        ("try:\n    import cupy\nexcept ImportError:\n    raise ImportError('no cupy')", [("cupy", "top")]),
+        ("def stop():\n    exit(1)\ntry:\n    import cupy\nexcept ImportError:\n    stop()", [("cupy", "top")]),
+        (
+            "def f(needed):\n    try:\n        import cupy\n    except ImportError:\n        if not needed:\n"
+            "            return None\n        raise",
+            [("cupy", "try")],
+        ),
         ("def f():\n    import cupy\n    return cupy.zeros(3)", [("cupy", "function")]),
         ("import os\nif os.getenv('GPU'):\n    import cupy", [("cupy", "condition")]),
         ("if __name__ == '__main__':\n    import cupy", [("cupy", "top")]),

@@ -84,6 +84,9 @@ class ProgramFact(Fact, eq=False, kw_only=True, dict=True):
     """How a PyTorch program gets to the NPU: `transfer` (torch_npu redirects the CUDA names), `manual` (NPU names are
     written), `agnostic` (a library chooses the device), `none`, or `left`: it is not migrated, but its
     `counterpart` is, or if it does not train, other scripts of the project are."""
+    device_by: str = ""
+    """The packages with NPU support of which a PyTorch program uses a class that trains, and chooses the device,
+    separated by spaces: accelerate, transformers."""
     remote: bool = False
     """Whether all its training steps run in processes of Ray, which do not load the entry script: neither an adapter
     nor an adaptor that only the script imports is there."""

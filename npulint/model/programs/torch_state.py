@@ -46,6 +46,7 @@ def describe(
     fact.multi_device = multi_device(index)
     fact.torch = release
     fact.adapted = adapted
+    fact.device_by = _device_by(index)
     fact.migration = "transfer" if adapted else migration(index, surely_runs, is_loaded)
     fact.computes(precision_of(index, fact.migration != "manual", surely_runs))
     fact.state = state(index, fact.migration)
@@ -100,9 +101,14 @@ def migration(index: Index, surely_runs: SurelyRuns, is_loaded: Callable[[Fact],
         return "transfer"
     if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _uses_npu(index):
         return "manual"
-    trainers = [name for name in index.names("call") if is_trainer(name)]
-    placed = any(map(chooses_device, (*imports, *trainers)))
-    return "agnostic" if placed or _asks_accelerator(index, surely_runs) else "none"
+    return "agnostic" if _device_by(index) or _asks_accelerator(index, surely_runs) else "none"
+
+
+def _device_by(index: Index) -> str:
+    """The packages that choose the device of a program, which uses a class of theirs that trains, separated by
+    spaces."""
+    names = (*index.names("import"), *filter(is_trainer, index.names("call")))
+    return " ".join(sorted({name.partition(".")[0] for name in names if chooses_device(name)}))
 
 
 def _asks_accelerator(index: Index, surely_runs: SurelyRuns) -> bool:

@@ -162,11 +162,6 @@ def _is_local(module: Module, name: str, block: int) -> bool:
     return function > 0 and (name in module.names.get(function, ()) or name in module.params.get(function, ()))
 
 
-def is_tried(scope: Scope) -> bool:
-    """Whether code is in a ``try`` statement with an ``except`` clause, or in such a clause."""
-    return any(around.kind == "except" or is_handled(around) for around in scope.ancestors)
-
-
 def is_handled(scope: Scope) -> bool:
     """Whether a block is the body of a ``try`` statement with an ``except`` clause."""
     if scope.kind != "try":

@@ -12,7 +12,7 @@ from npulint.facts.model import Fact, Span
 from npulint.facts.values import PossibleValues
 from npulint.model.code.module import Module
 from npulint.model.running.code_facts import CallFact, PlaceFact
-from npulint.model.running.guards import is_tried
+from npulint.model.running.import_failures import is_optional
 from npulint.model.values.context import once_per_file
 from npulint.model.values.cursors import CallSite, Scope
 from npulint.recognizers.registry import recognizes, recognizes_in_modules
@@ -49,8 +49,8 @@ class ForeignImport(PlaceFact):
 
     @attribute
     def guarded(self) -> bool:
-        """Whether it is in a ``try`` statement with an ``except`` clause."""
-        return self.scope.block > 0 and is_tried(self.scope)
+        """Whether it is in a ``try`` statement that goes on where it fails, or in an ``except`` clause."""
+        return self.scope.block > 0 and is_optional(self.scope)
 
     @attribute
     def used(self) -> Flag:

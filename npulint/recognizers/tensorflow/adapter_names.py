@@ -13,7 +13,7 @@ from npulint.facts.model import Fact, Span
 from npulint.model.code.module import Module
 from npulint.model.programs.project_options import NO_OPTIONS, ProjectOptions
 from npulint.model.running.code_facts import PlaceFact
-from npulint.model.running.guards import is_tried
+from npulint.model.running.import_failures import is_optional
 from npulint.model.values.context import Context, once
 from npulint.model.values.cursors import Scope, scope_at
 from npulint.model.values.walker import walker
@@ -79,12 +79,12 @@ def _has_own_adapter(context: Context) -> bool:
 
 
 def _imported(module: Scope) -> Iterator[UnknownAdapterName]:
-    """The imports of what does not exist, but for those that are tried."""
+    """The imports of what does not exist, but for those that may fail."""
     for record in module.module.code.imports:
         if record.level or record.module.partition(".")[0] not in ROOTS:
             continue
         scope = module.at(record.block)
-        if module.context.project.imported(module.module, record) or is_tried(scope):
+        if module.context.project.imported(module.module, record) or is_optional(scope):
             continue
         name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
         wrong = missing(name)

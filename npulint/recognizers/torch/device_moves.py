@@ -71,9 +71,15 @@ def has_kernels(module: Scope) -> bool:
 
 
 def is_given_here(scope: Scope, name: str, line: int) -> bool:
-    """Whether the code itself assigns the text of a CUDA device to a name, so that both change together; not an option
-    that is another device by default."""
-    if any(_gives_device(name, assignment.value) for assignment in scope.named(name, line).assignments):
+    """Whether the code itself assigns the text of a CUDA device to a name, or passes it for that parameter: both change
+    together; not an option that is another device by default."""
+    here = scope.named(name, line)
+    if any(_gives_device(name, assignment.value) for assignment in here.assignments):
+        return True
+    function = here.passed_to
+    if function is not None and any(
+        value is not None and _gives_device(name, value) for _, value in function.passed(name)
+    ):
         return True
     holder, _, last = name.rpartition(".")
     options = options_named(scope.context, last) if holder else []

@@ -88,7 +88,7 @@ class CudaText(CudaUse, kw_only=True):
 
     def __post_init__(self) -> None:
         others = _other_devices(self._expression)
-        self.breaks = "no" if others else self.breaks
+        self.breaks = "no" if any(text.startswith(("cpu", "npu")) for text in others) else self.breaks
         self.beside_npu = self.beside_npu or any(text.startswith("npu") for text in others)
 
     @attribute
@@ -103,10 +103,10 @@ class CudaText(CudaUse, kw_only=True):
 
     @attribute
     def fallback(self) -> bool:
-        """Whether it is used if CUDA is available, and a device other than the NPU otherwise."""
-        others = _other_devices(self._expression)
+        """Whether it is used if CUDA is available, and otherwise the CPU, not the NPU."""
+        kinds = {text[:3] for text in _other_devices(self._expression)}
         chosen = self._expression.operator in ("if", "and", "or")
-        return chosen and not any(text.startswith("npu") for text in others) and asks_cuda(self._expression)
+        return chosen and "cpu" in kinds and "npu" not in kinds and asks_cuda(self._expression)
 
     @attribute
     def matters(self) -> bool:

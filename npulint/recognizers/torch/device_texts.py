@@ -24,6 +24,7 @@ _NAME = lazy_compile(
     re.IGNORECASE,
 )
 _CHOICES = ("if", "or", "and")
+_NO_NPU = ("cpu", "mps", "xpu")
 _COMPOSING = frozenset((*_CHOICES, "+", "%", "join"))
 _TEXT_CALLS = frozenset(("format", "str"))
 
@@ -52,13 +53,15 @@ def leaves(value: Expr, inner: bool = False, anywhere: bool = False) -> list[str
 
 
 def _possible(choice: Expr) -> list[Expr]:
-    """What a choice may give on an NPU server; all of it where it gives the CPU there, since a GPU was meant."""
+    """What a choice may give on an NPU server; all of it where it gives the CPU or a device of another maker there,
+    since a GPU was meant."""
     if choice.operator != "if":
         return choice.operands()
     server = npu_server(choice.context)
     test, chosen, other = choice.operands()
     truth = server.truth(test)
-    if truth is None or server.value(chosen if truth else other).values in ((), ("cpu",)):
+    given = server.value(chosen if truth else other).values
+    if truth is None or all(str(device).partition(":")[0] in _NO_NPU for device in given):
         return [chosen, other]
     return [chosen if truth else other]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.facts.code import Scalar, Value
+from npulint.model.running.import_failures import after_failure
 from npulint.model.running.importers import import_places
 from npulint.model.values.cursors import Expr, Scope
 from npulint.model.values.walker import memoized
-from npulint.recognizers.torch.import_failures import after_failure
 
 Placed = Literal["top", "try", "condition", "function"]
 _KINDS: dict[str, Placed] = {"try": "try", "except": "try", "function": "function", "lambda": "function"}

@@ -5,19 +5,23 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
+from npulint.core.lazy_regex import lazy_compile
 from npulint.data.libraries import LibraryGroup, Works, library, library_roots
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.code import Import
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
 from npulint.model.running.adaptors import stands_in_for
-from npulint.model.running.code_facts import PlaceFact
+from npulint.model.running.code_facts import CallFact, PlaceFact
 from npulint.model.running.code_places import written_values
+from npulint.model.running.import_failures import Failure, on_failure
 from npulint.model.running.npu_server import npu_server
-from npulint.model.values.cursors import Scope
-from npulint.recognizers.registry import recognizes_in_modules
+from npulint.model.values.cursors import CallSite, Scope
+from npulint.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.recognizers.torch.device_uses import is_guarded
 from npulint.recognizers.torch.execution_order import Placed, placed
-from npulint.recognizers.torch.import_failures import Failure, on_failure
+
+_SHARED_LIBRARY = lazy_compile(r"(?:^|/)lib([\w-]+)\.so(?:\.\d+)*$")
 
 
 @fact_kind("library")
@@ -79,6 +83,25 @@ class LibraryUse(PlaceFact):
     def placed(self) -> Placed:
         """Where the import is: at the top, or in code that may not run or may catch its failure."""
         return placed(self._imported)
+
+
+@fact_kind("shared_library")
+class SharedLibrary(CallFact):
+    """A shared library is loaded with ctypes; the name is that of its file without folder, `lib` and release:
+    ``cudart``."""
+
+    @attribute
+    def guarded(self) -> bool:
+        """Whether it is in a try, in the CUDA branch of a conditional expression, or in a project's ``cuda`` method."""
+        return is_guarded(self.scope, self.span)
+
+
+@recognizes("ctypes.CDLL", "ctypes.PyDLL", "ctypes.cdll.LoadLibrary", "ctypes.pydll.LoadLibrary")
+def shared_libraries(call: CallSite) -> list[SharedLibrary]:
+    """A fact for each shared library that is loaded by a certain name."""
+    path = call.argument("name", 0)
+    match = None if path is None else _SHARED_LIBRARY.search(str(path.single))
+    return [] if match is None else [SharedLibrary(call, match[1])]
 
 
 def _is_of(name: str, library: str) -> bool:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from npulint.model.values.cursors import Scope
+from npulint.model.values.cursors import CallSite, Scope
 from npulint.model.values.walker import memoized
 
 Failure = Literal["stops", "handled", "unnoticed"]
 _IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException"))
 _FUNCTIONS = ("function", "lambda")
 _REPORTING = frozenset("print warn warning error info debug exception critical log write format".split())
-_LEAVING = frozenset(("exit", "_exit", "quit"))
+_LEAVING = frozenset(("exit", "_exit", "quit", "abort"))
+_REFUSED = "argparse.ArgumentParser().error"
 
 
 def on_failure(scope: Scope) -> Failure:
@@ -26,6 +27,14 @@ def on_failure(scope: Scope) -> Failure:
             if failure != "stops":
                 return failure
     return "stops"
+
+
+def is_optional(scope: Scope) -> bool:
+    """Whether the module of an import in a block goes on where it fails, or the import stands in for another one."""
+    return any(
+        around.kind == "except" or (around.kind == "try" and after_failure(around) != "stops")
+        for around in scope.ancestors
+    )
 
 
 @memoized(meanwhile=lambda: "handled")
@@ -54,13 +63,24 @@ def _catches_imports(handler: Scope) -> bool:
     return not caught or not caught.isdisjoint(_IMPORT_ERRORS)
 
 
-def _leaves(handler: Scope) -> bool:
-    """Whether a handler surely ends the program: it raises or exits."""
-    module = handler.module
-    raises = any(
-        exit_record.block == handler.block and exit_record.kind == "raise" for exit_record in module.code.exits
-    )
-    return raises or any(module.code.calls[call].block == handler.block for call in module.calls_of(*_LEAVING))
+@memoized(meanwhile=lambda: False)
+def _leaves(block: Scope) -> bool:
+    """Whether a handler or an own function surely ends the program: it does not return, and raises, exits, or calls an
+    own function that does."""
+    inside, exits = _inside(block), block.module.code.exits
+    if any(exit_record.kind == "return" and exit_record.block in inside for exit_record in exits):
+        return False
+    if any(exit_record.kind == "raise" and exit_record.block == block.block for exit_record in exits):
+        return True
+    return any(map(_ends, (call for call in block.routine.calls if call.scope.block == block.block)))
+
+
+def _ends(call: CallSite) -> bool:
+    """Whether a call surely ends the program."""
+    if call.last in _LEAVING or call.name == _REFUSED:
+        return True
+    target = call.target
+    return target is not None and target.kind == "function" and _leaves(target)
 
 
 def _only_reports(handler: Scope) -> bool:
