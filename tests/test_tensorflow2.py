@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.project_support import Project
 from tests.support import facts, lines, programs
 
 _TOP = "import npu_device\nimport tensorflow as tf\n"
@@ -314,3 +315,50 @@ def test_program_that_only_shares_modules_with_a_ported_one_is_not_ported_itself
     assert found == {"a.py": ("yes", "yes"), "b.py": ("yes", "no")}
     sources["a.py"] = "import lib\n" + main
     assert {p.fact.get("own_npu") for p in programs(sources)} == {"yes"}
+
+
+_KERAS = """\
+import tensorflow as tf
+from tensorflow.keras.layers import GRU, Dense, Input
+from tensorflow.keras.models import Model
+
+ids = Input(shape=(None, 8))
+model = Model(ids, Dense(9)(GRU(8)(ids)))
+model.compile(optimizer, "mse")
+model.fit(x, y)
+"""
+_WRITTEN_FOR = {
+    "an array of a result": (_KERAS + "print(model(x).numpy())\n", "2"),
+    "an array of something else": (_KERAS + "print(frame.numpy())\n", ""),
+    "an optimizer of 1.x": (_KERAS.replace("optimizer,", "tf.train.AdamOptimizer(0.1),"), "1"),
+    "layers of both": (_KERAS, ""),
+}
+
+
+@pytest.mark.parametrize(("text", "generation"), _WRITTEN_FOR.values(), ids=_WRITTEN_FOR.keys())
+def test_what_only_one_tensorflow_has_says_which_it_is(text: str, generation: str) -> None:
+    (program,) = programs({"train.py": text})
+    assert program.fact.get("tensorflow") == generation
+
+
+@pytest.mark.parametrize(("text", "generation"), _WRITTEN_FOR.values(), ids=_WRITTEN_FOR.keys())
+def test_control_flow_and_adapter_of_tensorflow_1_are_those_of_programs_for_it(
+    text: str, generation: str, project: Project
+) -> None:
+    report = project.write({"train.py": text}).run("check", "--no-cache", "--min-severity=note").out
+    assert ("v1-control-flow" in report) == ("adapter 1.15" in report) == (generation == "1")
+
+
+@pytest.mark.parametrize(("chip", "severity"), [("910A", "warning"), ("", "note"), ("910B", "note")])
+def test_loss_scale_is_a_warning_where_gradients_are_surely_float16(chip: str, severity: str, project: Project) -> None:
+    text = """\
+import tensorflow as tf
+
+step = tf.train.AdamOptimizer(1e-3).minimize(-tf.reduce_mean(tf.log(tf.get_variable("w", [4]) + 1e-8)))
+with tf.Session() as sess:
+    sess.run(step)
+"""
+    target = [f"--target=soc={chip}"] if chip else []
+    report = project.write({"train.py": text}).run("check", "--no-cache", "--min-severity=note", *target).out
+    assert f"{severity}[no-loss-scale]" in report
+    assert "note[small-constant-under-mixed-precision]" in report

@@ -146,7 +146,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True):
 
 class NameUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A dotted name that is used, but neither called nor assigned. `compared`: something is compared with it, or looked
-    up among it and others."""
+    up among it and others, such as the keys of a dict."""
 
     name: str
     block: int

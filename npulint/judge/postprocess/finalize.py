@@ -27,9 +27,11 @@ def target_of(raw: RawResults, settings: Settings) -> dict[str, str]:
     target = {key: _because(settings.target[key], "given", lang) for key in settings.target}
     frameworks = _frameworks(raw)
     if any(framework.startswith("tensorflow") for framework in frameworks):
-        of_two = set(frameworks) <= {"tensorflow 2.x", "torch"}  # its adapter has other version numbers
+        written_for = {program.framework for program in raw.programs if program.framework.startswith("tensorflow")}
+        # The adapter of TensorFlow 2 has other version numbers; operators of graphs alone are those of the default one.
+        of_graphs = "tensorflow 1.x" in frameworks or not (written_for or "tensorflow 2.x" in frameworks)
         anything = say(lang, "target.any")
-        target.setdefault("adapter", _adapter(raw, lang) or (anything if of_two else _assumed(lang)))
+        target.setdefault("adapter", _adapter(raw, lang) or (_assumed(lang) if of_graphs else anything))
         target.setdefault("cann", anything)
         target.setdefault("soc", anything)
     if "soc" not in settings.target and (shown := _chips(raw, lang)):

@@ -30,7 +30,12 @@ _LEFT_BEHIND = frozenset(  # members of tensorflow 1.x that 2.x has under tf.com
     "global_variables_initializer is_finite is_inf is_nan lgamma log log1p log_sigmoid matrix_determinant "
     "matrix_inverse mod parse_single_example py_func random_normal random_shuffle random_uniform read_file "
     "reset_default_graph rsqrt set_random_seed sparse_tensor_to_dense string_join string_split to_double to_float "
-    "to_int32 to_int64 trainable_variables truncated_normal unsorted_segment_sum variable_scope".split()
+    "to_int32 to_int64 trainable_variables truncated_normal unsorted_segment_sum variable_scope "
+    "layers.batch_normalization layers.conv2d layers.dense layers.dropout nn.bidirectional_dynamic_rnn nn.dynamic_rnn "
+    "nn.rnn_cell.BasicLSTMCell nn.rnn_cell.GRUCell nn.rnn_cell.LSTMCell nn.rnn_cell.MultiRNNCell "
+    "train.AdadeltaOptimizer train.AdagradOptimizer train.AdamOptimizer train.FtrlOptimizer "
+    "train.GradientDescentOptimizer train.MomentumOptimizer train.RMSPropOptimizer train.Saver "
+    "train.exponential_decay train.get_or_create_global_step".split()
 )
 _NEW = frozenset(  # members of tensorflow that only 2.x has
     "config.experimental.enable_op_determinism config.list_logical_devices config.list_physical_devices "
@@ -92,7 +97,7 @@ def _style(part: Index) -> Tensorflow:
         return "1"
     if any(_are_left_behind(part, _OF_GRAPHS)):
         return "1"
-    if _functional(part):
+    if _functional(part) or _reads_arrays(part):
         return "2"
     if any(_are_left_behind(part, _LEFT_BEHIND)):
         return "1"
@@ -121,6 +126,11 @@ def _functional(part: Index) -> bool:
     return bool(part.named("call", "GradientTape")) or any(f.name == "tensorflow.function" for f in named)
 
 
+def _reads_arrays(part: Index) -> bool:
+    """Whether arrays are read from the results of TensorFlow, which have one in eager execution only."""
+    return any(fact.name.startswith(("tensorflow.", "keras.")) for fact in part.named("call", "numpy"))
+
+
 def _fits(part: Index) -> bool:
     """Whether a Keras model is trained."""
     return any(fact.get("on") == "keras" for fact in part.of_kind("train_step"))
@@ -133,7 +143,7 @@ def _are_left_behind(part: Index, members: Iterable[str]) -> Iterator[bool]:
     for fact in part.of_kind("import"):
         imported.setdefault(fact.path, set()).add(fact.name)
     for name in members:
-        for fact in part.named("call", name):
+        for fact in part.named("call", name.rpartition(".")[2]):
             if fact.name.startswith("tensorflow.") and _written_as_member(fact, name):
                 names = imported.get(fact.path, set())
                 yield "tensorflow" in names and not any(module.startswith("tensorflow.compat.v") for module in names)

@@ -352,7 +352,7 @@ class Expressions(SourcePositions):
             self._note("compare", result, node, block)
         return result
 
-    def _mark_compared(self, nodes: tuple[ast.expr, ...], before: int) -> None:
+    def _mark_compared(self, nodes: Iterable[ast.expr | None], before: int) -> None:
         """Mark the names among `nodes`, also in displays, of the mentions from number `before` on."""
         parts = [part for node in nodes for part in (node.elts if isinstance(node, _DISPLAYS) else (node,))]
         places = {self.place(part) for part in parts if isinstance(part, ast.Name | ast.Attribute)}
@@ -382,7 +382,10 @@ class Expressions(SourcePositions):
                 if type(element) is not ast.Constant:
                     self.value(element, block)
             return UNKNOWN
+        before = len(self.mentions)
         keys = tuple([None if k is None else self.value(k, block) for k in node.keys])
+        if len(self.mentions) > before:
+            self._mark_compared(node.keys, before)
         return Table(keys, self.values(node.values, block))
 
     def _join(self, node: ast.JoinedStr, block: int) -> Value:
