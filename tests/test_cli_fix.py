@@ -189,6 +189,15 @@ def test_reports_for_machines_hold_the_edits(mine: Project) -> None:
     assert "<ins>+ x = torch.safe(1)" in mine.run("check", "--show-fixes", "--format", "html", *MINE).out
 
 
+def test_what_only_notebooks_have_is_not_counted_as_fixable(mine: Project) -> None:
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": [MODEL]}
+    notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    (mine.folder / "model.py").unlink()
+    mine.write({"model.ipynb": notebook})
+    document = json.loads(mine.run("check", "--format", "json", *MINE).out)
+    assert document["findings"] and document["summary"]["fixable"] == {"safe": 0, "unsafe": 0}
+
+
 def test_reports_for_machines_count_what_can_be_mended(mine: Project) -> None:
     for format_name in ("json", "jsonl", "sarif"):
         answer = mine.run("check", "--format", format_name, *MINE)

@@ -143,6 +143,34 @@ def test_what_is_silenced_fails_nothing(project: Project, comment: str, words: S
     assert _answers(project, *words)["device"] == ("unknown", "", 0, "")
 
 
+@pytest.mark.parametrize(
+    ("condition", "says"), [("True", "depends on what that finding says"), ("options.amp", "it is not sure that")]
+)
+def test_an_open_item_says_whether_the_finding_or_its_reach_leaves_it_open(
+    project: Project, condition: str, says: str
+) -> None:
+    script = f"""import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--amp", type=int, required=True)
+options = parser.parse_args()
+model = torch.nn.Linear(4, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+if {condition}:
+    scaler = torch.cuda.amp.GradScaler()
+for x in loader:
+    scaler.scale(model(x.cuda()).sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+"""
+    project.write({"train.py": script})
+    (program,) = project.check().document["programs"]
+    (item,) = [item for item in program["checklist"] if item["item"] == "loss_scale"]
+    assert (item["status"], item["check"]) == ("unknown", "amp-to-migrate")
+    assert says in item["look"]
+
+
 def test_a_program_that_does_not_train_has_no_list(project: Project) -> None:
     text = "import tensorflow as tf\nwith tf.Session() as sess:\n    print(sess.run(tf.ones([2])))\n"
     project.write({"eval.py": text})

@@ -89,5 +89,5 @@ def test_training_code_that_no_script_starts_is_named(library: Path, capsys: pyt
     (library / "tests" / "test_loop.py").write_text(step, encoding="utf-8")
     text = report(capsys, "text")
     assert "1 file has training code, but no script that starts it was recognised" in text
-    assert "1 file has training code of torch that no script starts: lib/loop.py:4" in text
+    assert "1 file has training code, but no script that starts it was recognised: lib/loop.py:4" in text
     assert "No training program was recognised;" not in text

@@ -62,7 +62,8 @@ def _mentions(script: Script, name: str) -> list[tuple[int, Word]]:
             continue
         read = re.search(r"\$(?:\{[#!]?)?\Z", script.text[word.start : place])
         plain = place == word.start and (word.to is not None or word.literal == name)
-        if not (plain or read) or "'" in script.text[word.start : word.end]:
+        quoted = script.text.count("'", word.start, place) % 2  # the shell expands nothing there
+        if not (plain or read) or quoted:
             raise FixRefused("several")
         mentions.append((place, word))
     return mentions

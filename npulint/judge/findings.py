@@ -168,19 +168,22 @@ class Baseline(msgspec.Struct, frozen=True):
 
 class Evidence(msgspec.Struct, frozen=True, gc=False):
     """A place that decides a readiness item. `check` and `code` name the check that fails the item there; they are
-    empty for evidence that it passes, or that needs review."""
+    empty for evidence that it passes, or that needs review. `surely_runs`: the program surely comes to the place of
+    the check."""
 
     path: str
     span: Span
     check: str = ""
     code: str = ""
+    surely_runs: bool = False
 
 
 class ChecklistItem(msgspec.Struct, frozen=True, gc=False):
     """One item of a program's readiness checklist, its texts in the language of the run. Status is passed, failed or
     unknown; `evidence` is the place that shows it, if any. `look` says what needs review when the status is unknown.
-    `failures` are all places that fail the item, most severe first, `doubts` those of findings of its matter to which
-    the program may come, or not. `compared`: only a comparison with the reference can pass it."""
+    `failures` are all places that fail the item, most severe first, `doubts` those of findings of its matter that
+    leave it open, or to which the program may come, or not. `compared`: only a comparison with the reference can pass
+    it."""
 
     item: str
     title: str

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from npulint.core.texts import count, known, say, with_label
+from npulint.discover.kinds import kinds_of
 from npulint.facts.model import Problem
+from npulint.judge.evaluate.applicability import applicability
 from npulint.judge.findings import Finding, RunResult
 from npulint.judge.priorities import CATEGORIES
 from npulint.judge.settings import RANK
@@ -66,8 +68,13 @@ def _is_good(result: RunResult, view: ReportView) -> bool:
 
 
 def fixability(finding: Finding) -> str:
-    """How --fix can fix a finding: safe, unsafe (if any part is), or empty."""
-    return finding.fix.applicability if finding.fix.edits or finding.fix.changes else ""
+    """How --fix can fix a finding: safe, unsafe (if any part is), or empty; notebooks are not modified."""
+    fix = finding.fix
+    edits = any("notebook" not in kinds_of(edit.path) for edit in fix.edits)
+    changes = tuple(
+        change for change in fix.changes if not any("notebook" in kinds_of(step.path) for step in change.steps)
+    )
+    return (applicability(changes) if changes else fix.applicability) if edits or changes else ""
 
 
 def fixable(findings: Sequence[Finding]) -> dict[str, int]:

@@ -124,7 +124,10 @@ def _places(program: Program, found: Sequence[tuple[Check, Fact | None]]) -> tup
     """The places that checks found, the most severe first, then those that matter most."""
     reasons = [(check, fact) for check, fact in found if fact is not None]
     reasons.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_far(pair[1], program), pair[0].code))
-    return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in reasons[:_KEPT])
+    return tuple(
+        Evidence(fact.path, fact.span, check.name, check.code, program.surely_runs(fact))
+        for check, fact in reasons[:_KEPT]
+    )
 
 
 def _first_at(

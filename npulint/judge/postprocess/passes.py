@@ -387,6 +387,7 @@ def _decided(item: ChecklistItem, counts: Callable[[Evidence], bool], lang: str)
     if live:
         return changed(item, status="failed", evidence=live[0], look="", failures=live, doubts=doubts)
     if doubts:
-        look = say(lang, "readiness.doubt", check=doubts[0].check)
+        key = "readiness.doubt.runs" if doubts[0].surely_runs else "readiness.doubt"
+        look = say(lang, key, check=doubts[0].check)
         return changed(item, status="unknown", evidence=doubts[0], look=look, failures=(), doubts=doubts)
     return changed(item, look=item.look if item.status == "unknown" else "", failures=(), doubts=())
