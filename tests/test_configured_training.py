@@ -555,10 +555,10 @@ _PAGED = SFT + "optim: paged_adamw_8bit\n"
         pytest.param({"a.yaml": _PAGED, "run.sh": "llamafactory-cli train a.yaml\n"}, "error", id="started"),
         pytest.param(
             {"a.yaml": _PAGED, "b.yaml": SFT, "run.sh": "llamafactory-cli train b.yaml\n"},
-            "note",
+            "warning",
             id="another is started",
         ),
-        pytest.param({"a.yaml": _PAGED, "train.py": _LOOP}, "note", id="beside a script that trains"),
+        pytest.param({"a.yaml": _PAGED, "train.py": _LOOP}, "warning", id="beside a script that trains"),
     ],
 )
 def test_a_configuration_that_nothing_starts_is_an_example(
