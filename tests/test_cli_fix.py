@@ -190,7 +190,13 @@ def test_reports_for_machines_hold_the_edits(mine: Project) -> None:
 
 
 def test_what_only_notebooks_have_is_not_counted_as_fixable(mine: Project) -> None:
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": [MODEL]}
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": [MODEL],
+    }
     notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     (mine.folder / "model.py").unlink()
     mine.write({"model.ipynb": notebook})

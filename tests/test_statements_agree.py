@@ -151,7 +151,7 @@ class Learner:
 _PORTED = _CPU.replace("import torch\n", "import torch\nimport torch_npu\n").replace(
     'torch.device("cuda" if torch.cuda.is_available() else "cpu")', 'torch.device("npu")'
 )
-_TORCH = {
+_TORCH_PROJECTS = {
     "on CUDA or the CPU": {"train.py": _CPU},
     "a library": {"learner.py": _LIBRARY, "__init__.py": ""},
     "ported": {
@@ -233,7 +233,7 @@ def test_programs_are_not_contradicted(catalogue: Catalogue, text: str, soc: str
     assert _contradictions(check_sources({"train.py": text}, {"soc": soc} if soc else {}, catalogue)) == []
 
 
-@pytest.mark.parametrize("files", _TORCH.values(), ids=_TORCH.keys())
+@pytest.mark.parametrize("files", _TORCH_PROJECTS.values(), ids=_TORCH_PROJECTS.keys())
 @pytest.mark.parametrize("soc", ["", "910A", "910B"])
 def test_pytorch_projects_are_not_contradicted(catalogue: Catalogue, files: dict[str, str], soc: str) -> None:
     assert _contradictions(check_sources(files, {"soc": soc} if soc else {}, catalogue)) == []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from npulint.core.texts import count, say
 from npulint.judge.findings import RunResult
 from npulint.judge.priorities import Group
-from npulint.report.readiness import lists, shown_items
+from npulint.report.readiness import open_items
 from npulint.report.terminal import Paint, escape_control_chars, leading
 from npulint.report.view import ReportView
 
@@ -68,31 +68,6 @@ def left(
     unsafe = sum(fix.applicability == "unsafe" for fix in applied.fixed)
     review = [(count(lang, "fixes.left.look", unsafe), _LOOK)] if unsafe else []
     return [*review, *described, *open_items(result, steps, lang)]
-
-
-def open_items(result: RunResult, steps: Sequence[Group], lang: str) -> list[tuple[str, str]]:
-    """What remains to do for the main program, as (what, where): its failed readiness items that no finding of the
-    `steps` fails, and its undetermined ones."""
-    todo: list[tuple[str, str]] = []
-    named = {finding.name for step in steps for finding in step.findings}
-    for program in lists(result)[:1]:
-        entry = escape_control_chars(leading(program.entry))
-        failed = [
-            (item.title, failure.check)
-            for item in program.checklist
-            if item.status == "failed"
-            for failure in item.failures[:1]
-        ]
-        failed = [(title, check) for title, check in failed if check not in named]
-        if failed:
-            what = count(lang, "fixes.left.failed", len(failed), entry=entry)
-            details = (title + say(lang, "aside", text=check) for title, check in failed)
-            todo.append((what, escape_control_chars(say(lang, "list.clause").join(details))))
-        unknown = [item.title for item in shown_items(program, lang) if item.status == "unknown"]
-        if unknown:
-            what = count(lang, "fixes.left.compare", len(unknown), entry=entry)
-            todo.append((what, escape_control_chars(say(lang, "list.clause").join(unknown))))
-    return todo
 
 
 def _listed(applied: FixResult, view: ReportView) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from npulint.core.texts import count, known, say
 from npulint.judge.findings import ChecklistItem, ProgramSummary, RunResult
+from npulint.judge.priorities import Group
 from npulint.report.terminal import Paint, cells, escape_control_chars, leading, wrap
 from npulint.report.view import ReportView
 
@@ -124,3 +125,28 @@ def _look(item: ChecklistItem, view: ReportView, indent: int) -> Sequence[str]:
     if not item.look or not (view.verbose or is_open):
         return ()
     return [" " * indent + line for line in wrap(item.look, max(0, view.width - indent) if view.width else 0)]
+
+
+def open_items(result: RunResult, steps: Sequence[Group], lang: str) -> list[tuple[str, str]]:
+    """What remains to do for the main program, as (what, where): its failed readiness items that no finding of the
+    `steps` fails, and its undetermined ones."""
+    todo: list[tuple[str, str]] = []
+    named = {finding.name for step in steps for finding in step.findings}
+    for program in lists(result)[:1]:
+        entry = escape_control_chars(leading(program.entry))
+        failed = [
+            (item.title, failure.check)
+            for item in program.checklist
+            if item.status == "failed"
+            for failure in item.failures[:1]
+        ]
+        failed = [(title, check) for title, check in failed if check not in named]
+        if failed:
+            what = count(lang, "fixes.left.failed", len(failed), entry=entry)
+            details = (title + say(lang, "aside", text=check) for title, check in failed)
+            todo.append((what, escape_control_chars(say(lang, "list.clause").join(details))))
+        unknown = [item.title for item in shown_items(program, lang) if item.status == "unknown"]
+        if unknown:
+            what = count(lang, "fixes.left.compare", len(unknown), entry=entry)
+            todo.append((what, escape_control_chars(say(lang, "list.clause").join(unknown))))
+    return todo

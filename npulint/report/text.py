@@ -15,9 +15,8 @@ from npulint.judge.evaluate.places import covered, further
 from npulint.judge.findings import Finding, ProgramSummary, Related, RunResult
 from npulint.judge.priorities import FIRST_STEPS, Group, first_steps, grouped, to_do
 from npulint.judge.settings import RANK
-from npulint.report.fix_summary import left, open_items
 from npulint.report.frames import Frames
-from npulint.report.readiness import STATUSES, readiness, shown_items, traits
+from npulint.report.readiness import STATUSES, open_items, readiness, shown_items, traits
 from npulint.report.summary import closing, fixability
 from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, folded, leading, linked, wrap
 from npulint.report.view import ReportView, visible
@@ -280,6 +279,8 @@ class _Writer:
         """Where to begin; of a change or comparison only if there are many findings."""
         view, lang = self._view, self._lang
         if view.applied is not None and not view.dry and view.applied.fixed:
+            from npulint.report.fix_summary import left  # most runs fix nothing
+
             steps = first_steps(findings, _LEFT, result.programs)
             todo = left(view.applied, result, steps, map(self._step, steps), lang)
             return self._numbered(say(lang, "fixes.left.title"), todo)
