@@ -425,7 +425,7 @@ with tf.Session() as sess:
 def test_the_gpu_script_gets_its_list_of_things_to_do(project: Project) -> None:
     answer = project.write({"train.py": GPU}).check("--min-severity=warning")
     assert answer.places("session-without-npu-config") == ["train.py:6"]
-    assert answer.places("no-loss-scale") == ["train.py:5"]
+    assert answer.places("no-loss-scale") == []  # a note until something computes in float16
     (session,) = [one for one in answer.findings if one["name"] == "session-without-npu-config"]
     assert "No mixed precision mode is set for the NPU" in session["message"]
 
