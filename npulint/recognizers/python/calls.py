@@ -49,7 +49,7 @@ class ForeignImport(PlaceFact):
 
     @attribute
     def guarded(self) -> bool:
-        """Whether it is in a ``try`` statement that goes on where it fails, or in an ``except`` clause."""
+        """Whether it is in a ``try`` statement that continues where it fails, or in an ``except`` clause."""
         return self.scope.block > 0 and is_optional(self.scope)
 
     @attribute
