@@ -111,7 +111,7 @@ def evaluate(
     for compiled in ready.concerned(candidates):
         own = compiled.check
         once_ported = for_chips(own, chips, lang) if applies(own.applies, program, target, chips) else None
-        if once_ported is None or (compiled.is_in_step and not program.fact.trains):
+        if once_ported is None or (compiled.is_in_step and program.entry and not program.fact.trains):
             continue
         check = _today(once_ported, program)
         facts = compiled.find(candidates)
