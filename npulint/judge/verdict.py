@@ -138,9 +138,9 @@ def _failing_device(program: ProgramSummary) -> set[str]:
 def _meaning_in(finding: Finding, entries: Sequence[str], hosted: Mapping[str, Set[str]]) -> Meaning:
     """What a finding means for some programs. What keeps programs from the NPU does not stop them where all run on the
     CPU instead: `hosted` are these by entry script, with the codes of the findings that keep them from the NPU."""
-    found = meaning(finding)
+    usual = meaning(finding)
     is_hosted = all(finding.code in hosted.get(entry, ()) for entry in entries)
-    return "unused" if found == "stops" and is_hosted else found
+    return "unused" if usual == "stops" and is_hosted else usual
 
 
 def _training(

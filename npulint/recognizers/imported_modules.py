@@ -73,18 +73,15 @@ class ImportedModules:
     def _left_to_names(self, call: CallSite) -> list[Module]:
         """What an import by a name of which nothing is known may import: the modules of the importer's package that no
         statement imports, and that define what is then called of the module."""
-        package, slash, _ = self._below_root(call.path).partition("/")
+        in_project = self._context.project.in_project
+        package, slash, _ = in_project(call.path).partition("/")
         members = set(_members(call)) if slash else set()
         return [
             module
             for module in (self._unimported if members else ())
-            if self._below_root(module.path).startswith(f"{package}/")
+            if in_project(module.path).startswith(f"{package}/")
             and any(module.definition(0, member) >= 0 for member in members)
         ]
-
-    def _below_root(self, path: str) -> str:
-        root = self._context.project.root
-        return path if root == "." else path.removeprefix(f"{root}/")
 
     @cached_property
     def _unimported(self) -> list[Module]:

@@ -123,6 +123,10 @@ class Project:
         self._own_names = self._names_of_package()
         self._keep_names()
 
+    def in_project(self, path: str) -> str:
+        """A path of the project below its root."""
+        return path if self.root in ("", ".") else path.removeprefix(f"{self.root}/")
+
     def _add(self, file: FileFacts) -> None:
         relative = posixpath.relpath(file.path, self.root) if self.root not in ("", ".") else file.path
         parts = relative.rsplit(".", 1)[0].split("/")

@@ -49,6 +49,7 @@ class Launches:
 
     def __init__(self, project: Project) -> None:
         self._root = project.root if project.root != "." else ""
+        self._in_project = project.in_project
         self._modules = project.modules
         self._by_base: dict[str, list[str]] = defaultdict(list)
         for path in project.modules:
@@ -111,14 +112,12 @@ class Launches:
         at_path = self._at(launcher, folder, written, self._modules)
         if at_path:
             return at_path, True
-        end, whole = f"/{script.removeprefix('./')}", f"/{written}"
+        end, full_path = f"/{script.removeprefix('./')}", f"/{written}"
         same = self._by_base[posixpath.basename(script)]
-        fitting = [path for path in same if f"/{path}".endswith(end) or whole.endswith(f"/{self._in_project(path)}")]
+        fitting = [
+            path for path in same if f"/{path}".endswith(end) or full_path.endswith(f"/{self._in_project(path)}")
+        ]
         return (fitting, True) if fitting or not posixpath.isabs(written) else (same, False)
-
-    def _in_project(self, path: str) -> str:
-        """A path below the root of the project."""
-        return path.removeprefix(f"{self._root}/") if self._root else path
 
     def _at_path(self, fact: LaunchFact, paths: Container[str]) -> list[str]:
         """The file of some paths that a launch names."""

@@ -283,17 +283,17 @@ class CallGraph:
         return name in _HOOKS and (name.startswith("__") or self._is_of_framework(place))
 
     def _is_of_framework(self, place: Place) -> bool:
-        known = self._of_frameworks.get(place)
-        if known is None:
+        answer = self._of_frameworks.get(place)
+        if answer is None:
             scope = scope_at(self._context, self._context.project.modules[place[0]], place[1])
-            queue, known = [scope], bool(scope.decorators)
+            queue, answer = [scope], bool(scope.decorators)
             for derived in queue:
-                for expr in () if known or len(queue) > _BASES else derived.bases:
+                for expr in () if answer or len(queue) > _BASES else derived.bases:
                     base = self._own_class(expr)
-                    known = known or (base is None and expr.name.partition("[")[0] not in _PLAIN_BASES)
+                    answer = answer or (base is None and expr.name.partition("[")[0] not in _PLAIN_BASES)
                     queue += [] if base is None else [base]
-            self._of_frameworks[place] = known
-        return known
+            self._of_frameworks[place] = answer
+        return answer
 
     def needed(self, method: Place) -> int:
         """How many arguments a call of a method must give, besides the object."""
