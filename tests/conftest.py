@@ -15,6 +15,7 @@ import hypothesis
 import pytest
 
 from npulint.judge.catalogue import collect, load, messages
+from npulint.judge.catalogue.sources import builtin_directory
 from npulint.judge.catalogue.tables import parse_checks
 from scripts.measured_tests import limits
 from tests import fix_checks
@@ -80,12 +81,14 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def new_cache(tmp_path: Path, cache_folder: Path) -> Path:
+def new_cache(tmp_path: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache that remembers no project, only the compiled catalogue, for programs that tests start."""
     folder = tmp_path / "cache"
     folder.mkdir(mode=0o700)
-    for compiled_catalogue in cache_folder.glob("catalogue-*"):
-        shutil.copy2(compiled_catalogue, folder)
+    with monkeypatch.context() as patch:
+        patch.setenv("NPULINT_CACHE_DIR", str(cache_folder))
+        compiled_catalogue = Path(load.cache_path([builtin_directory()]) or "")
+    os.link(compiled_catalogue, folder / compiled_catalogue.name)  # it is replaced, never written into
     return folder
 
 

@@ -166,13 +166,11 @@ class Survey(Writer):
         self.starts = (self.fleet, {**self.files(), **self.fleet})
 
     def prepare(self) -> None:
-        check, worker, execution = (
-            importlib.import_module(f"npulint.survey.{name}") for name in ("check", "worker", "execution")
-        )
+        check, execution = (importlib.import_module(f"npulint.survey.{name}") for name in ("check", "execution"))
         children = SimpleNamespace(
             ask=lambda request, limits: check.answer(request), kill=lambda: None, close=lambda: None
         )
-        worker.CHILDREN = execution.CHILDREN = children  # type: ignore[attr-defined]
+        execution.CHILDREN = children  # type: ignore[attr-defined]
         check.time = SimpleNamespace(perf_counter=lambda: 0.0)  # type: ignore[attr-defined]
 
     def report(self, ended: Ended) -> Any:

@@ -213,6 +213,7 @@ def test_the_schema_in_the_repository_is_up_to_date(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == written(documents()[name])
 
 
+@pytest.mark.daily
 def test_the_schema_knows_every_key_and_is_printed(project: Project) -> None:
     document = json.loads(project.run("config", "--schema").out)
     assert document == schema() and document["$id"] == ADDRESS

@@ -13,6 +13,7 @@ SEEDS = 2_000  # programs of each grammar that are tried at night
 TOGETHER = 50
 
 
+@pytest.mark.daily
 @pytest.mark.parametrize("part", PARTS)
 def test_nothing_is_wrong_but_what_is_listed(part: str) -> None:
     programs = list(PARTS[part]())

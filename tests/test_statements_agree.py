@@ -219,6 +219,7 @@ def _contradictions(result: RunResult) -> list[str]:
     ]
 
 
+@pytest.mark.daily
 def test_examples_are_not_contradicted(catalogue: Catalogue) -> None:
     found = {}
     for name, files, target in _of_examples(catalogue):

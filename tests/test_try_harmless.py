@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -74,17 +76,24 @@ def _there() -> None:
     installed("torch")
 
 
+@pytest.fixture
+def on_disk() -> Iterator[Path]:
+    """A folder that is not in shared memory, which what C writes may change."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp" if os.path.isdir("/var/tmp") else None) as folder:
+        yield Path(folder)
+
+
 def test_nothing_outside_of_the_copy_is_changed(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    on_disk: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project, outside, home = (tmp_path / name for name in ("project", "outside", "home"))
+    project, outside, home = (on_disk / name for name in ("project", "outside", "home"))
     for folder in (project / ".git", outside / "sub", home / ".cache" / "tool", home / ".config"):
         folder.mkdir(parents=True)
     for path in (outside / "kept", outside / "sub" / "kept", home / "kept", home / ".cache" / "tool" / "kept"):
         path.write_text("kept")
     lines = [f"there = {str(outside)!r}", f"home_of_project = {str(project)!r}", "import os", _LOOP]
     lines.append("torch.save(net.state_dict(), 'kept.pt')")
-    kernel = can_refuse_writing(str(tmp_path))
+    kernel = can_refuse_writing(str(on_disk))
     for name, work in _WRITERS.items():
         if kernel or name not in _BY_C:
             body = textwrap.indent(work, "    ")
@@ -97,7 +106,7 @@ def test_nothing_outside_of_the_copy_is_changed(
     (project / "train.py").write_text(program)
     monkeypatch.chdir(project)
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(on_disk / "cache"))
     before = [tree(folder) for folder in (project, outside, home)]
     code = main(["try", "--isolated", "--no-cache", "train.py"])
     told = capfd.readouterr().err
@@ -105,7 +114,7 @@ def test_nothing_outside_of_the_copy_is_changed(
     done = {line.split(maxsplit=1)[1] for line in told.split("\n") if line.startswith("DONE")}
     assert done <= {"checkpoints"}, told
     assert [tree(folder) for folder in (project, outside, home)] == before
-    assert not (tmp_path / "made").exists()
+    assert not (on_disk / "made").exists()
 
 
 def test_the_program_has_a_limit_of_memory(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -247,6 +248,22 @@ def test_shared_memory_of_the_trial_goes_and_that_of_others_stays(
     finally:
         for path in (other, later):
             path.unlink()
+
+
+@pytest.mark.skipif(not _SHARED.is_dir(), reason="there is no folder of shared memory")
+def test_a_trial_may_lie_in_shared_memory(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(dir=_SHARED) as folder:
+        with monkeypatch.context() as patch:
+            patch.setenv("TMPDIR", folder)
+            lines = told(
+                f"""
+                tried("own", lambda: open("made", "w").close())
+                tried("that of another", lambda: open({folder + "/made"!r}, "w").close())
+                """,
+                capfd,
+            )
+        assert [line.split()[0] for line in lines] == ["DONE", "REFUSED"], lines
+        assert not os.listdir(folder)
 
 
 _STRAY = r"""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from npulint.judge.catalogue.forms import PLURALS
 from tests.test_wording import wrong
 from tests.wording_support import CODE, ROOT, banned, check_texts, document_texts, log_message_texts
@@ -28,6 +30,7 @@ def test_a_term_is_defined_once() -> None:
         assert sorted(names) == sorted(set(names)), lang
 
 
+@pytest.mark.daily
 def test_the_documents() -> None:
     texts = list(document_texts())
     assert len(texts) > 5000

@@ -25,8 +25,9 @@ class SharedMemory:
         return path[len(_FOLDER) + 1 :].split(os.sep)[0] in self._before
 
     def note(self, path):
-        """Note a path, without links, that is about to be made."""
-        if not path.startswith(_FOLDER + os.sep) or os.path.lexists(path):
+        """Note a path, without links, that is about to be made; the folder of the trial, where it lies there too, is
+        removed as a whole."""
+        if not path.startswith(_FOLDER + os.sep) or path.startswith(self._base + os.sep) or os.path.lexists(path):
             return
         notes = os.open(os.path.join(self._base, _NOTES), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
