@@ -15,7 +15,7 @@ from npulint.facts.model import Fact
 from npulint.model.code.index import FactTable, Index, table
 from npulint.model.code.module import Module
 from npulint.model.code.origin import Origin
-from npulint.model.code.reached import IMPORTED, STARTED, Place, Reached, home
+from npulint.model.code.reached import IMPORTED, STARTED, Place, Reached, Search, home
 from npulint.model.programs.entry_scripts import EntryScripts, place_of
 from npulint.model.programs.environment_variables import EnvironmentVariable
 from npulint.model.programs.program_fact import ProgramFact
@@ -213,12 +213,13 @@ class Programs:
         index = Index([self.facts[p] for p in paths] + (self._parts_of(entry) if with_others else []))
         named = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
         adapted = any(path.startswith(packages_under_adaptor(self.context)) for path in paths)
-        how_runs = partial(self._how_runs, paths=paths, entry=entry, index=index)
-        may_run = partial(self._may_run, paths, entry)
+        named_code = self._uses.search(paths, entry)
+        how_runs = partial(self._how_runs, paths=paths, entry=entry, index=index, named_code=named_code)
+        may_run = partial(self._may_run, paths, entry, named_code)
         starts_workers = bool(framework_started_by(entry, self.context.project.root))
 
         def surely_runs_fact(of_index: Fact) -> bool:
-            return how_runs(of_index) == "surely"
+            return self._surely_runs(of_index, paths, entry, index)
 
         trains = partial(trains_remotely, self.context, index, entry, paths, self._starts(entry, surely=False))
 
@@ -251,28 +252,35 @@ class Programs:
         """The facts that belong to no code and may concern an entry script (empty: none, which all concern)."""
         return [part for concerned, part in self._parts if not entry or not concerned or entry in concerned]
 
-    def _may_run(self, paths: list[str], entry: str, facts: Sequence[Fact], by_name: bool) -> bool:
+    def _may_run(self, paths: list[str], entry: str, named_code: Search, facts: Sequence[Fact], by_name: bool) -> bool:
         """Whether the program can reach the code of any of these facts; `by_name`: also where only the name of a call
         is that of a function."""
         if not entry or not facts:
             return bool(facts)
         places = {place_of(fact) for fact in facts if isinstance(fact, CodeFact)}
-        if by_name and self._uses.reaches(places, paths, entry):  # the cheaper question
+        if by_name and named_code.reaches(places):  # the cheaper question
             return True
         return self._reach(entry, paths, surely=False).reaches(places)
 
-    def _how_runs(self, fact: Fact, paths: list[str], entry: str, index: Index) -> HowReached:
+    def _how_runs(self, fact: Fact, paths: list[str], entry: str, index: Index, named_code: Search) -> HowReached:
         """How an entry script reaches a fact; all of a library counts as surely reached."""
-        if not entry:
-            return "surely"
-        code = fact if isinstance(fact, CodeFact) else fact.used_by
-        if not isinstance(code, CodeFact):
+        code = _code_of(fact)
+        if entry and code is None:
             return self._started.how_held(fact, entry, index)
-        if self._surely_reaches(code, paths, entry):
+        if code is None or self._surely_runs(fact, paths, entry, index):
             return "surely"
-        if of_other_script(code.run_by, entry) or not self._may_run(paths, entry, [code], by_name=True):
+        if of_other_script(code.run_by, entry) or not self._may_run(paths, entry, named_code, [code], by_name=True):
             return "no"
         return "maybe"
+
+    def _surely_runs(self, fact: Fact, paths: list[str], entry: str, index: Index) -> bool:
+        """Whether an entry script surely reaches a fact; all of a library counts as surely reached."""
+        code = _code_of(fact)
+        if not entry:
+            return True
+        if code is None:
+            return self._started.how_held(fact, entry, index) == "surely"
+        return self._surely_reaches(code, paths, entry)
 
     def _surely_reaches(self, fact: CodeFact, paths: list[str], entry: str) -> bool:
         if not surely_runs(fact.run_by) and not self._alternatives.are_everywhere(fact):
@@ -326,6 +334,12 @@ class Programs:
                 for fact in part.named("environment", name):
                     sized.setdefault(fact.path, set()).add(str(fact.get("value")))
         return sized
+
+
+def _code_of(fact: Fact) -> CodeFact | None:
+    """The fact itself if it is of code, else that of the code that uses it."""
+    code = fact if isinstance(fact, CodeFact) else fact.used_by
+    return code if isinstance(code, CodeFact) else None
 
 
 def _is_of_tensorflow(programs: list[Program]) -> bool:

@@ -44,15 +44,18 @@ class Reached:
         self._classes: dict[str, list[Place]] = {}
         self._called_back: dict[str, list[Place]] = {}
 
-    def reaches(self, targets: set[Place], paths: Iterable[str], entry: str) -> bool:
-        """Whether a program of these modules may run any of `targets`; True when it computes names."""
-        places = self._run(targets, paths, entry)
-        return places is None or not targets.isdisjoint(places)
+    def search(self, paths: Iterable[str], entry: str) -> Search:
+        """A search through what a program of these modules may run."""
+        return Search(self, paths, entry)
 
     def all_of(self, paths: Iterable[str], entry: str) -> set[Place] | None:
         """All that a program of these modules may run; None when names are computed, so that it may be anything.
-        (`reaches` also takes methods of the names of functions that compute names for such.)"""
-        return self._run(set(), paths, entry)
+        (A search also takes `getattr` and its like for such.)"""
+        search = self.search(paths, entry)
+        reached = set(search.waiting)
+        while search.waiting and not search.is_computed:
+            reached.update(search.advance())
+        return None if search.is_computed else reached
 
     def by_name(self, paths: Iterable[str], entry: str) -> set[Place]:
         """All that a program of these modules may run as far as names are written; methods only of classes that
@@ -63,9 +66,9 @@ class Reached:
         names: set[str] = set()
         held: dict[Place, list[Place]] = {}
         while queue:
-            new = self._names_of(queue.pop()) - names
+            new = self.names_of(queue.pop()) - names
             names |= new
-            waiting = [place for place in self._places(new) if place[0] in allowed]
+            waiting = [place for place in self.places(new) if place[0] in allowed]
             while waiting:
                 place = waiting.pop()
                 owner = self._owner(place)
@@ -85,23 +88,8 @@ class Reached:
         owner = module.class_of(module.blocks[place[1]].parent) if place[1] > 0 else -1
         return (place[0], owner) if owner > 0 else None
 
-    def _run(self, targets: set[Place], paths: Iterable[str], entry: str) -> set[Place] | None:
-        """What a program may run, until something of `targets` is among it."""
-        allowed = set(paths)
-        queue: list[Place] = [*((path, IMPORTED) for path in allowed), (entry, STARTED)]
-        reached: set[Place] = set(queue)
-        names: set[str] = set()
-        while queue and (not targets or targets.isdisjoint(reached)):
-            new = self._names_of(queue.pop()) - names
-            if _COMPUTED in new or (targets and not new.isdisjoint(_DYNAMIC)):
-                return None
-            names |= new
-            places = {place for place in self._places(new) if place[0] in allowed} - reached
-            reached |= places
-            queue += places
-        return reached
-
-    def _names_of(self, place: Place) -> set[str]:
+    def names_of(self, place: Place) -> set[str]:
+        """The names that a function, or the code outside of functions, uses."""
         names = self._uses.get(place)
         if names is None:
             names = self._uses[place] = set()
@@ -123,7 +111,8 @@ class Reached:
         homes = [m for m in self._project.modules.values() if m.name.rpartition(".")[2] in imported]
         return {_simple(block) for home in homes for block in home.blocks if block.kind in ("function", "class")}
 
-    def _places(self, names: set[str]) -> Iterator[Place]:
+    def places(self, names: set[str]) -> Iterator[Place]:
+        """What bears one of these names, and what frameworks call of the files of such classes."""
         if not self._named and not self._classes:
             self._fill()
         for name in names:
@@ -133,6 +122,10 @@ class Reached:
                 yield from self._called_back.get(path, ())
         if "run" in names:  # tf.app.run() looks for main by itself
             yield from self._named.get("main", ())
+
+    def size(self, path: str) -> int:
+        """The number of blocks of a file, and two for `IMPORTED` and `STARTED`, which stand at the end."""
+        return len(self._project.modules[path].blocks) + 2
 
     def _fill(self) -> None:
         for module in self._project.modules.values():
@@ -144,6 +137,51 @@ class Reached:
                         self._called_back.setdefault(module.path, []).append((module.path, index))
                 elif block.kind == "class":
                     self._classes.setdefault(_simple(block), []).append((module.path, index))
+
+
+class Search:
+    """What one program may run, looked for only as far as somebody asks. A byte stands for each function, since a
+    project may have hundreds of programs that share its modules."""
+
+    def __init__(self, uses: Reached, paths: Iterable[str], entry: str) -> None:
+        self._uses = uses
+        self._flags = {path: bytearray(uses.size(path)) for path in paths}  # by block, the last two for `waiting`
+        self._names: set[str] = set()
+        self.waiting: list[Place] = [*((path, IMPORTED) for path in self._flags), (entry, STARTED)]
+        """What is reached and was not looked at yet."""
+        self.is_computed = False
+        """Whether what was looked at computes names."""
+        self._is_dynamic = False
+        for path, block in self.waiting:
+            if path in self._flags:
+                self._flags[path][block] = 1
+
+    def reaches(self, targets: Iterable[Place]) -> bool:
+        """Whether the program may run any of `targets`; True when it computes names, or asks for them by `getattr`."""
+        wanted = [place for place in targets if place[0] in self._flags]
+        while self.waiting and not self._is_dynamic and not self._has_reached(wanted):
+            self.advance()
+        return self._is_dynamic or self._has_reached(wanted)
+
+    def _has_reached(self, places: Iterable[Place]) -> bool:
+        return any(self._flags[path][block] for path, block in places)
+
+    def advance(self) -> list[Place]:
+        """Look at one more function: the functions that it reaches and no other did."""
+        new = self._uses.names_of(self.waiting.pop()) - self._names
+        self._names |= new
+        self.is_computed = self.is_computed or _COMPUTED in new
+        self._is_dynamic = self._is_dynamic or self.is_computed or not new.isdisjoint(_DYNAMIC)
+        added = []
+        for path, block in self._uses.places(new):
+            flags = self._flags.get(path)
+            if flags is not None and not flags[block]:
+                flags[block] = 1
+                added.append((path, block))
+        self.waiting += added
+        if not self.waiting:
+            self._names = set()  # nobody asks for them any more
+        return added
 
 
 def home(module: Module, block: int) -> int:
