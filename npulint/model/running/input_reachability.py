@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from npulint.core.lazy_regex import lazy_compile
 from npulint.facts.code import Assignment, Ref, Return, Value, nested
@@ -42,6 +42,7 @@ class InputPipeline:
         self._root = context.project.root
         self._readers: dict[str, dict[str, list[Scope]]] = {}
         self._inside: set[Scope] = set()
+        self._calls: dict[str, list[_GivenTo]] = {}
         self._captured: set[CallSite] | None = None
         queue = [function for module in module_scopes(context) for function in _passed_to_stages(module)]
         self._take(queue)
@@ -64,11 +65,15 @@ class InputPipeline:
         override them, and nothing else calls by this name."""
         names = {call.last for function in self._inside for call in function.calls if "." in call.written}
         for name in names & methods.keys():
-            calls = [call for module in module_scopes(context) for call in module.calls_named(name)]
-            calls = [call for call in calls if not _is_of_library(call) and not is_test_file(call.scope.path)]
+            if name not in self._calls:
+                self._calls[name] = [_GivenTo.of(call) for call in _project_calls(context, name)]
+            of_inside: dict[range, bool] = {}  # by the number of arguments that a method takes
             for method in methods[name]:
-                own = [call for call in calls if _fits(call, method)]
-                if method not in self._inside and own and all(map(self._is_inside, own)):
+                takes = _takes(method)
+                if takes not in of_inside:
+                    calls = [given.call for given in self._calls[name] if given.starred or given.number in takes]
+                    of_inside[takes] = bool(calls) and all(map(self._is_inside, calls))
+                if of_inside[takes] and method not in self._inside:
                     yield method
 
     def _is_inside(self, call: CallSite) -> bool:
@@ -139,12 +144,29 @@ def _methods_by_name(context: Context) -> dict[str, list[Scope]]:
     return methods
 
 
-def _fits(call: CallSite, method: Scope) -> bool:
-    """Whether a call gives as many arguments as a method takes."""
+class _GivenTo(NamedTuple):
+    """A call, and how many arguments it gives: `starred` if there may be more than are seen."""
+
+    call: CallSite
+    number: int
+    starred: bool
+
+    @classmethod
+    def of(cls, call: CallSite) -> _GivenTo:
+        return cls(call, len(call.record.args) + len(call.record.keywords), call.starred)
+
+
+def _takes(method: Scope) -> range:
+    """The numbers of arguments that may be given to a method."""
     record = method.record
-    given = len(call.args) + len(call.record.keywords)
     most = 99 if any(param.startswith("*") for param in record.params) else len(record.params) - 1
-    return call.starred or len(record.params) - len(record.defaults) - 1 <= given <= most
+    return range(len(record.params) - len(record.defaults) - 1, most + 1)
+
+
+def _project_calls(context: Context, name: str) -> list[CallSite]:
+    """The calls by a name outside of tests that may run code of the project."""
+    calls = [call for module in module_scopes(context) for call in module.calls_named(name)]
+    return [call for call in calls if not _is_of_library(call) and not is_test_file(call.scope.path)]
 
 
 def _is_of_library(call: CallSite) -> bool:
