@@ -24,6 +24,32 @@ _WAYS = {
     ),
     "only imported": ("from lib import goal\ndef main():\n    pass\n", "no"),
     "handed to a call": ("from lib import goal\ndef main():\n    spawn(goal)\n", "sure"),
+    "handed to what keeps it": (
+        "from lib import goal\nJOBS = {}\ndef keep(name, func):\n    JOBS[name] = func\ndef main():\n"
+        "    keep('a', func=goal)\n",
+        "perhaps",
+    ),
+    "handed to what puts it into a list": (
+        "from lib import goal\nJOBS = []\ndef keep(func):\n    JOBS.append(func)\ndef main():\n    keep(goal)\n",
+        "perhaps",
+    ),
+    "handed to what calls it": (
+        "from lib import goal\ndef timed(func):\n    func()\ndef main():\n    timed(goal)\n",
+        "sure",
+    ),
+    "handed to what wraps it": (
+        "from lib import goal\ndef timed(func):\n    def inner():\n        func()\n    return inner\n"
+        "def main():\n    timed(goal)()\n",
+        "sure",
+    ),
+    "handed to what hands it on": (
+        "from lib import goal\ndef launch(job):\n    spawn(job)\ndef main():\n    launch(goal)\n",
+        "sure",
+    ),
+    "the default of a parser": (
+        "from lib import goal\ndef main():\n    parser.set_defaults(func=goal)\n    parser.parse_args()\n",
+        "perhaps",
+    ),
     "a command of an application": (
         "from lib import goal\napp = Typer()\n@app.command()\ndef run():\n    goal()\ndef main():\n    app()\n",
         "perhaps",
@@ -186,8 +212,8 @@ def test_what_an_import_executes_of_the_packages_around_it_is_reached() -> None:
     sources = {
         "main.py": f"import torch\nfrom package.registry import make\n{_MAIN}    make()\n",
         "package/__init__.py": "from .net import Net\nfrom .registry import register\nregister(Net)\n",
-        "package/registry.py": "import torch\nMADE = []\ndef register(cls):\n    MADE.append(cls)\n"
-        "def make():\n    return MADE[0]()\n",
+        "package/registry.py": "import torch\nMADE = []\ndef register(cls):\n    MADE.append(cls())\n"
+        "def make():\n    return MADE[0]\n",
         "package/net.py": "import torch\nclass Net(torch.nn.Module):\n"
         "    def __init__(self):\n        self.to('cuda')\n",
     }

@@ -29,6 +29,8 @@ _HOOKS = CALLED_BY_FRAMEWORKS | frozenset(
 _PLAIN_BASES = frozenset(("object", "abc.ABC", "typing.Generic", "typing.Protocol"))  # of no framework
 
 _REGISTERING = lazy_compile(r"(?i)(?:^|[._:?])(?:register|configurable|registry)")
+_KEEPING = frozenset("append appendleft add insert setdefault update set_defaults".split())
+"""Methods of containers and parsers that keep what they are handed."""
 _PASSED = (Ref, CallResult)  # arguments that may be functions
 _BASES = 16  # of one class that are looked at
 RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
@@ -194,8 +196,10 @@ class CallGraph:
         else:
             self._enter_places(looked_up, edges)
             self._add_method(call, edges)
-        for value in (*call.record.args, *(value for _, value in call.record.keywords)):
-            if isinstance(value, _PASSED):
+        passed = [value for value in call.record.args if isinstance(value, _PASSED)]
+        passed += [value for _, value in call.record.keywords if isinstance(value, _PASSED)]
+        if passed and not (self._surely and _only_keeps(call, target)):
+            for value in passed:
                 self._pass(call.expr(value), edges)
         if target is None and "." in call.written and (not self._surely or is_of_ray(call)):  # ``actor.fit.remote()``
             holder = call.written.rpartition(".")[0]
@@ -371,6 +375,30 @@ def started_functions(module: Scope) -> list[Scope]:
         for function in module.blocks_of("function")
         if any(decorator.name == _STARTERS.get(_last(decorator)) for decorator in function.decorators)
     ]
+
+
+def _only_keeps(call: CallSite, target: Scope | None) -> bool:
+    """Whether a call keeps the functions that it is handed, for something else to call: one that registers by its name,
+    or a function of the project that puts its parameters away."""
+    if target is None:
+        return call.last in _KEEPING or _REGISTERING.search(call.name) is not None
+    return target.kind == "function" and not _uses_parameters(target)
+
+
+@once
+def _uses_parameters(function: Scope) -> bool:
+    """Whether a function, or one in it, calls one of its parameters, hands one on or gives one back."""
+    params = {name.lstrip("*") for name in function.record.params}
+    inner = [function]
+    for scope in inner:
+        inner += scope.functions
+        used = [expr.value for expr in scope.returns]
+        for call in scope.calls:
+            used.append(call.record.callee)
+            used += [] if call.last in _KEEPING else [expr.value for expr in call.arguments]
+        if any(name.name.partition(".")[0] in params for name in names_in(used)):
+            return True
+    return False
 
 
 def _last(decorator: Expr) -> str:
