@@ -145,8 +145,11 @@ def open_items(result: RunResult, steps: Sequence[Group], lang: str) -> list[tup
             what = count(lang, "fixes.left.failed", len(failed), entry=entry)
             details = (title + say(lang, "aside", text=check) for title, check in failed)
             todo.append((what, escape_control_chars(say(lang, "list.clause").join(details))))
-        unknown = [item.title for item in shown_items(program, lang) if item.status == "unknown"]
-        if unknown:
-            what = count(lang, "fixes.left.compare", len(unknown), entry=entry)
-            todo.append((what, escape_control_chars(say(lang, "list.clause").join(unknown))))
+        unknown = [item for item in shown_items(program, lang) if item.status == "unknown"]
+        to_verify = sum(item.item != _COMPARE for item in unknown)
+        titles = escape_control_chars(say(lang, "list.clause").join(item.title for item in unknown))
+        if to_verify:
+            todo.append((count(lang, "fixes.left.compare", to_verify, entry=entry), titles))
+        elif unknown:
+            todo.append((titles, ""))
     return todo
