@@ -378,6 +378,14 @@ def test_what_takes_part_in_no_training_is_done_last() -> None:
     assert [step.first.code for step in first_steps([apart, speed])] == ["NPU9002", "NPU9001"]
 
 
+def test_a_file_that_cannot_be_read_comes_after_what_is_known_to_matter() -> None:
+    unread = replace(finding(code="NPU0102", severity="warning"), topic="parse")
+    slow = replace(finding(code="NPU9001", severity="warning"), consequence="slower")
+    assert [step.first.code for step in first_steps([unread, slow])] == ["NPU9001", "NPU0102"]
+    fatal = replace(unread, severity="error")  # an error says that a run needs the file
+    assert [step.first.code for step in first_steps([fatal, slow])] == ["NPU0102", "NPU9001"]
+
+
 def test_all_formats_begin_with_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(checked(tmp_path, {"train.py": _TRAIN}, capsys, "--format", "json"))
     (first, *_) = document["first_steps"]

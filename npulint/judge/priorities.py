@@ -97,9 +97,10 @@ def by_priority(findings: Sequence[Finding], programs: Sequence[ProgramSummary] 
     def order(group: Group) -> tuple[object, ...]:
         first = group.first
         later = meaning(first) in ("slows", "none")
-        apart, note = first.distance >= APART, first.severity == "note"
+        note, unread = first.severity == "note", first.topic == "parse"
+        apart = first.distance >= APART or (unread and first.severity != "error")  # nothing is known to need the file
         rank = -RANK[first.severity]
-        return first.code not in keeping, note or apart, later, rank, first.topic == "parse", places.program(first)
+        return first.code not in keeping, note or apart, later, rank, unread, places.program(first)
 
     return sorted(grouped(findings, programs), key=order)
 
