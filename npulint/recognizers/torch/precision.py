@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Literal
 
 from npulint.core.lazy_regex import lazy_compile
@@ -12,6 +13,7 @@ from npulint.model.running.inner_functions import joined_calls
 from npulint.model.running.npu_server import npu_server
 from npulint.model.running.surroundings import step_at
 from npulint.model.running.training import training_of
+from npulint.model.values.context import once_per_file
 from npulint.model.values.cursors import CallSite, Scope
 from npulint.recognizers.registry import recognizes
 from npulint.recognizers.torch import scaling
@@ -63,13 +65,23 @@ class Autocast(CallFact):
     @property
     def _opened(self) -> list[Scope]:
         """The ``with`` blocks of its module that open it."""
-        blocks = self.scope.at(0).blocks_of("with")
-        return [block for block in blocks if block.test.call == self.call or self.call in block.test.sites]
+        return _opened_contexts(self.scope).get(self.call, [])
 
     @attribute
     def dead(self) -> bool:
         """Whether an NPU server never comes to it, whatever the options are."""
         return npu_server(self.call.context).runs(self.scope, self.span.line) == "no"
+
+
+@once_per_file
+def _opened_contexts(module: Scope) -> dict[CallSite, list[Scope]]:
+    """The ``with`` blocks of a module by the calls that may make what they open."""
+    opened: dict[CallSite, list[Scope]] = defaultdict(list)
+    for block in module.blocks_of("with"):
+        call = block.test.call
+        for site in dict.fromkeys([*([] if call is None else [call]), *block.test.sites]):
+            opened[site].append(block)
+    return opened
 
 
 # -- half models ------------------------------------------------------------------------------------
