@@ -206,6 +206,27 @@ def test_foreign_package_wins_over_a_folder_of_its_name() -> None:
     assert _callees(sources) == ["tensorflow.Session"]
 
 
+@pytest.mark.parametrize(
+    ("module", "others", "own"),
+    [
+        ("profile.py", (), True),  # beside the script: it comes before the standard library
+        ("io.py", (), False),  # loaded before any script
+        ("vendor/mm/io.py", ("vendor/__init__.py", "vendor/mm/__init__.py"), False),
+        ("vendor/mm/queue.py", ("vendor/__init__.py", "vendor/mm/__init__.py"), False),
+        ("tools/queue.py", (), False),  # no folder that a script in the root has in its import path
+        ("queue.py", ("__init__.py",), False),  # a part of a package
+        ("vendor/mm/blocks.py", (), True),
+    ],
+)
+def test_a_name_of_the_standard_library_means_an_own_module_only_beside_the_script(
+    module: str, others: tuple[str, ...], own: bool
+) -> None:
+    name = module.rpartition("/")[2].removesuffix(".py")
+    project = assembled("", read_sources({"train.py": f"import {name}\n", module: "", **dict.fromkeys(others, "")}))
+    uses = project.context.project.uses("train.py")
+    assert (module in uses) is own
+
+
 def test_files_of_a_folder_that_is_called_as_a_package_mean_each_other() -> None:
     sources = {
         "precision_tool/seeds.py": "def f():\n    tf.abs(1)\n",

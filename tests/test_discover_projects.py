@@ -47,6 +47,27 @@ def test_the_nearest_marked_folder_is_the_root(tree: Path, mark: str, root: str)
     assert project_root("proj/models/net.py", ".") == root
 
 
+@pytest.mark.parametrize(
+    ("required", "root"),
+    [
+        ("torch==1.13.1\n", "."),
+        ("# all\ntensorflow-gpu >= 1.15\n", "."),
+        ("mkdocs\ntorchlog\n", "scripts"),
+        (None, "scripts"),
+    ],
+)
+@pytest.mark.parametrize("files", [("train.py",), ("crawl.py", "training/train.py", "training/run.sh")])
+def test_requirements_of_a_framework_are_those_of_described_programs(
+    tree: Path, required: str | None, root: str, files: tuple[str, ...]
+) -> None:
+    put(tree, ".git/HEAD", "README.md", "scripts/README.md", *(f"scripts/{name}" for name in files))
+    if required is not None:
+        (tree / "requirements.txt").write_text(required)
+    assert project_root(f"scripts/{files[-1]}", ".") == root
+    put(tree, "scripts/requirements.txt")
+    assert project_root(f"scripts/{files[-1]}", ".") == "scripts"
+
+
 def test_the_root_is_never_above_the_stop(tree: Path) -> None:
     put(tree, "README.md", "train.py", "proj/src/net.py")
     assert project_root("proj/src/net.py", "proj") == "proj"

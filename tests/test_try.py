@@ -184,7 +184,9 @@ def test_check_imports_nothing_of_it(tmp_path: Path) -> None:
     assert done.stdout.rstrip().endswith("[]")
 
 
-def test_nothing_of_the_users_is_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_of_the_users_is_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept").write_text("kept")
@@ -212,7 +214,7 @@ def test_nothing_of_the_users_is_changed(tmp_path: Path, capsys: pytest.CaptureF
     """
     inner = tmp_path / "work"
     inner.mkdir()
-    os.chdir(inner)
+    monkeypatch.chdir(inner)
     code, _, said = tried(inner, textwrap.dedent(program) + _LOOP, capsys)
     assert code == 0, said
     assert sorted(path.name for path in inner.iterdir()) == ["train.py"]

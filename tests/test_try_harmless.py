@@ -117,9 +117,11 @@ def test_nothing_outside_of_the_copy_is_changed(
     assert not (on_disk / "made").exists()
 
 
-def test_the_program_has_a_limit_of_memory(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_program_has_a_limit_of_memory(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "train.py").write_text(_LOOP.replace("range(10)", "range(1)") + "block = bytearray(6 << 30)\n")
-    os.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path)
     assert main(["try", "--isolated", "--memory-limit", "4", "train.py"]) == 0
     assert "MemoryError" in capfd.readouterr().out
 

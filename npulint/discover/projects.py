@@ -21,6 +21,9 @@ _CERTAIN = frozenset((".git", "pyproject.toml", *_DECISIVE))
 _README = lazy_compile(r"readme(?:[._-].*)?", re.IGNORECASE)
 _PACKAGING = lazy_compile(rb"setuptools|distutils|skbuild|\bsetup\(")
 _IMPORT = lazy_compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+_FRAMEWORK = lazy_compile(
+    rb"^[ \t]*(?:torch|tensorflow(?:[-_][cg]pu)?)[ \t]*(?:[=<>~!;#@]|$)", re.MULTILINE | re.IGNORECASE
+)
 _BEGINNING = 1 << 16  # bytes of a module that are examined
 _MODULES = 32  # of a folder whose imports are looked at
 _START = lazy_compile(r"(?:\w*_)?(?:train|main|run)(?:n?ing|n?er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
@@ -35,7 +38,7 @@ _START_FOLDERS = frozenset("test tests scripts script src code bin shell tools t
 class _Marks(NamedTuple):
     """Evidence that a folder is a project: an explicit declaration, a strong indication, a README; code in it, an entry
     point in it or in a usual subfolder, a Python one directly in it; only requirements; only launchers as entry points;
-    the metadata of a package."""
+    the metadata of a package; requirements of any kind."""
 
     decisive: bool = False
     certain: bool = False
@@ -46,6 +49,7 @@ class _Marks(NamedTuple):
     listed: bool = False
     launches: bool = False
     packs: bool = False
+    requires: bool = False
 
 
 class ProjectRoots:
@@ -55,14 +59,16 @@ class ProjectRoots:
         self._marks: dict[str, _Marks] = {}
         self._imports: dict[str, set[str]] = {}
         self._needed: dict[tuple[str, str], bool] = {}
+        self._frameworks: dict[str, bool] = {}
 
     def root(self, folder: str, stop: str) -> str | None:
         """The nearest root at or above `folder` and not above `stop`, or None.
 
         A declared project includes everything below it. A README alone may describe a part of a project or a collection
         of projects: it marks a root if the folder also has an entry point and no parent folder is a program, or if all
-        parents are collections without entry points. Requirements alone may be those of a vendored library, whose
-        program is further up. A package is part of a project, unless nothing else marks one. Described launchers below
+        parents are collections without entry points; it marks none below requirements of a framework, which are those
+        of its programs, unless it has its own. Requirements alone may be those of a vendored library, whose program is
+        further up. A package is part of a project, unless nothing else marks one. Described launchers below
         a package start what it installs: they are examples of it; described scripts below its ``src`` are installed
         themselves."""
         nearest: str | None = None
@@ -85,7 +91,8 @@ class ProjectRoots:
             if self._needs(described, place):
                 described = None
             if marks.certain:
-                nearest = place if marks.leads else nearest or (place if marks.code else described) or place
+                shared = marks.requires and self._shares(nearest or described, place)
+                nearest = place if marks.leads or shared else nearest or (place if marks.code else described) or place
                 settled = True
             elif marks.readme and marks.starts:
                 launchers = place if marks.launches and nearest is None else launchers
@@ -95,6 +102,16 @@ class ProjectRoots:
             elif marks.leads:
                 described = None
         return nearest or described
+
+    def _shares(self, inner: str | None, folder: str) -> bool:
+        """Whether what is required in a folder above is also for the programs of a folder that requires nothing."""
+        if inner is None or inner == folder or self._of(inner).requires or self._of(inner).packs:
+            return False
+        if folder not in self._frameworks:
+            listed = [name for name in _names(folder) if REQUIREMENTS.fullmatch(name)]
+            inside = (path for name in listed if not leads_out(path := posixpath.join(folder, name), folder))
+            self._frameworks[folder] = any(_FRAMEWORK.search(read_head(path, _BEGINNING)) for path in inside)
+        return self._frameworks[folder]
 
     def _needs(self, described: str | None, folder: str) -> bool:
         """Whether code directly in a described folder imports a package that stands in a folder above it, or in the
@@ -119,7 +136,8 @@ def _look(folder: str) -> _Marks:
     names = _names(folder)
     package = "__init__.py" in names
     certain = not _CERTAIN.isdisjoint(names)
-    listed = not certain and not package and any(REQUIREMENTS.fullmatch(name) for name in names)
+    requires = any(REQUIREMENTS.fullmatch(name) for name in names)
+    listed = not certain and not package and requires
     certain = certain or listed
     packs = "setup.py" in names and _packs(folder)
     readme = packs or any(_README.fullmatch(name) for name in names)
@@ -128,13 +146,13 @@ def _look(folder: str) -> _Marks:
         return _Marks(leads=not package and _starts(names, ".py"))
     code = any(name.endswith((".py", ".sh", "pyproject.toml")) for name in names)
     if package:
-        return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code, packs=packs)
+        return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code, packs=packs, requires=requires)
     leads = _starts(names, ".py")
     within = [_names_inside(posixpath.join(folder, name)) for name in sorted(_START_FOLDERS.intersection(names))]
     starts = any(map(_starts, (names, *within)))
     launches = starts and not any(_starts(some, ".py") for some in (names, *within))
     decisive = not _DECISIVE.isdisjoint(names)
-    return _Marks(decisive, certain, readme, code, starts, leads, listed, launches, packs)
+    return _Marks(decisive, certain, readme, code, starts, leads, listed, launches, packs, requires)
 
 
 def _packs(folder: str) -> bool:

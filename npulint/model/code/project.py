@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import sys
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from itertools import count
@@ -98,6 +99,9 @@ _FOREIGN = frozenset(
 )
 
 
+_LOADED_AT_START = frozenset(
+    "abc builtins codecs encodings genericpath io marshal ntpath os posixpath site stat sys time zipimport".split()
+)
 _GENERATIONS = count(1)  # of projects in this process
 _FEW = 8  # changed modules; with more, the names of all are looked up anew
 
@@ -246,9 +250,10 @@ class Project:
         candidates = self._suffixes.get(dotted, ())
         best, score = None, -1
         for module in candidates:
-            if "." not in dotted and self._is_foreign(module.path):
+            base = self._base(module, dotted)
+            if "." not in dotted and (self._is_foreign(module.path) or self._is_standard(dotted, base, folder)):
                 continue
-            near = _nearness(self._base(module, dotted), folder)
+            near = _nearness(base, folder)
             if near > score:
                 best, score = module, near
         return best
@@ -270,6 +275,14 @@ class Project:
         if path not in self._named_after:
             return False
         return not path.endswith("__init__.py") or f"{posixpath.dirname(folder)}/__init__.py" in self.modules
+
+    def _is_standard(self, name: str, base: str, folder: str) -> bool:
+        """Whether a name means a module of the standard library, although a folder has a file of this name: only the
+        folder of a script comes before it in the import path, and nothing before what is loaded at the start."""
+        if name not in sys.stdlib_module_names:
+            return False
+        beside = folder == base or not base or folder.startswith(f"{base}/")
+        return name in _LOADED_AT_START or not beside or posixpath.join(base, "__init__.py") in self.modules
 
     def _base(self, module: Module, dotted: str) -> str:
         """The folder that must be in the import path for `dotted` to resolve to `module`."""
