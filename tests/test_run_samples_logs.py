@@ -45,7 +45,7 @@ GOLDEN = [
     (f"{TROUBLE}/initialization_error.log", {"internal-error-only": 7}),
     (f"{TROUBLE}/operator_called_error.log", {"releases-do-not-match": 11}),
     (f"{TROUBLE}/unsupported_op_called.log", {"operators-fell-back-to-cpu": 1, "internal-error-only": 6}),
-    (f"{TROUBLE}/port_number_distributed_task_in_use.log", {}),  # nothing in it tells of an NPU
+    (f"{TROUBLE}/port_number_distributed_task_in_use.log", {"port-taken": 2}),
     (f"{FAULTS}/st_testcase", {"rank-waited-in-vain": 2}),
     (f"{FAULTS}/st_transport_timeout_testcase", {"rank-waited-in-vain": 1}),
     (f"{FAULTS}/st_transport_init_testcase", {"error-in-process-log": 1}),

@@ -89,12 +89,28 @@ def is_unread(change: Change) -> bool:
 
 
 def defines_option(change: Change) -> bool:
-    """Whether a change is an option that only one side has: what is done with it is compared."""
-    statement = change.left or change.right
-    if (change.left is not None and change.right is not None) or statement is None or statement.tree.kind != CALL:
-        return False
-    texts = (str(part.label[2]) for part in statement.tree.parts[1:] if part.label[:2] == (CONST, "str"))
+    """Whether a change is in the definition of an option, or a new one: what is done with its value is compared, which
+    a launcher may give."""
+    statements = [each for each in (change.left, change.right) if each is not None]
+    return all(_makes_option(each.tree) for each in statements)
+
+
+def _makes_option(tree: Tree) -> bool:
+    texts = (str(part.label[2]) for part in tree.parts[1:] if tree.kind == CALL and part.label[:2] == (CONST, "str"))
     return any(text.startswith("--") for text in texts)
+
+
+def names_constant(change: Change) -> bool:
+    """Whether a change is a name that only one side gives to a constant: what is done with it is compared."""
+    statement = change.left or change.right
+    if (change.left is not None and change.right is not None) or statement is None or statement.kind != "set":
+        return False
+    is_new = bool(statement.targets) and all(int(str(label[2])) == 1 for label in statement.targets)
+    return is_new and len(statement.tree.parts) == 1 and _is_literal(statement.tree.parts[0])
+
+
+def _is_literal(tree: Tree) -> bool:
+    return all(each.kind in (CONST, "display") for each in tree.walk())
 
 
 def begins_count(change: Change) -> bool:

@@ -19,6 +19,7 @@ from npulint.commands.compare.code_changes.change_kinds import (
     merged,
     moves,
     name_other_splits,
+    names_constant,
     own_callee,
     texts,
 )
@@ -201,7 +202,9 @@ class CodeComparer:
         trees = [tree for tree in (change.left_tree, change.right_tree) if tree is not None]
         if all(tree.kind in (CONST, TEXT) for tree in trees) and any(map(is_path, trees)):
             return not name_other_splits(change)
-        if is_unread(change) or begins_count(change) or defines_option(change) or any(map(is_aside, trees)):
+        if is_unread(change) or begins_count(change) or defines_option(change) or names_constant(change):
+            return True
+        if any(map(is_aside, trees)):
             return True
         if any(is_aside_call(around) for at in (0, 1) for around in self._path(change, at)):
             return True
