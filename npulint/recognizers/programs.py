@@ -219,7 +219,8 @@ class Programs:
         starts_workers = bool(framework_started_by(entry, self.context.project.root))
 
         def surely_runs_fact(of_index: Fact) -> bool:
-            return self._surely_runs(of_index, paths, entry, index)
+            code = _code_of(of_index) if entry else None
+            return how_runs(of_index) == "surely" if code is None else self._surely_reaches(code, paths, entry)
 
         trains = partial(trains_remotely, self.context, index, entry, paths, self._starts(entry, surely=False))
 
@@ -264,23 +265,16 @@ class Programs:
 
     def _how_runs(self, fact: Fact, paths: list[str], entry: str, index: Index, named_code: Search) -> HowReached:
         """How an entry script reaches a fact; all of a library counts as surely reached."""
+        if not entry:
+            return "surely"
         code = _code_of(fact)
-        if entry and code is None:
+        if code is None:
             return self._started.how_held(fact, entry, index)
-        if code is None or self._surely_runs(fact, paths, entry, index):
+        if self._surely_reaches(code, paths, entry):
             return "surely"
         if of_other_script(code.run_by, entry) or not self._may_run(paths, entry, named_code, [code], by_name=True):
             return "no"
         return "maybe"
-
-    def _surely_runs(self, fact: Fact, paths: list[str], entry: str, index: Index) -> bool:
-        """Whether an entry script surely reaches a fact; all of a library counts as surely reached."""
-        code = _code_of(fact)
-        if not entry:
-            return True
-        if code is None:
-            return self._started.how_held(fact, entry, index) == "surely"
-        return self._surely_reaches(code, paths, entry)
 
     def _surely_reaches(self, fact: CodeFact, paths: list[str], entry: str) -> bool:
         if not surely_runs(fact.run_by) and not self._alternatives.are_everywhere(fact):

@@ -99,8 +99,8 @@ _FOREIGN = frozenset(
 )
 
 
-_LOADED_AT_START = frozenset(
-    "abc builtins codecs encodings genericpath io marshal ntpath os posixpath site stat sys time zipimport".split()
+_LOADED_AT_START = frozenset(  # before any script, besides those of `_FOREIGN`
+    "abc builtins codecs encodings genericpath io marshal ntpath posixpath site stat zipimport".split()
 )
 _GENERATIONS = count(1)  # of projects in this process
 _FEW = 8  # changed modules; with more, the names of all are looked up anew

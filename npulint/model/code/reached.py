@@ -145,7 +145,7 @@ class Search:
 
     def __init__(self, uses: Reached, paths: Iterable[str], entry: str) -> None:
         self._uses = uses
-        self._flags = {path: bytearray(uses.size(path)) for path in paths}  # by block, the last two for `waiting`
+        self._flags = {path: bytearray(uses.size(path)) for path in paths}  # by block; at the end `STARTED`, `IMPORTED`
         self._names: set[str] = set()
         self.waiting: list[Place] = [*((path, IMPORTED) for path in self._flags), (entry, STARTED)]
         """What is reached and was not looked at yet."""

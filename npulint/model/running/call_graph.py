@@ -196,8 +196,8 @@ class CallGraph:
         else:
             self._enter_places(looked_up, edges)
             self._add_method(call, edges)
-        passed = [value for value in call.record.args if isinstance(value, _PASSED)]
-        passed += [value for _, value in call.record.keywords if isinstance(value, _PASSED)]
+        given = (*call.record.args, *(value for _, value in call.record.keywords))
+        passed = [value for value in given if isinstance(value, _PASSED)]
         if passed and not (self._surely and _only_keeps(call, target)):
             for value in passed:
                 self._pass(call.expr(value), edges)

@@ -78,9 +78,8 @@ def _opened_contexts(module: Scope) -> dict[CallSite, list[Scope]]:
     """The ``with`` blocks of a module by the calls that may make what they open."""
     opened: dict[CallSite, list[Scope]] = defaultdict(list)
     for block in module.blocks_of("with"):
-        call = block.test.call
-        for site in dict.fromkeys([*([] if call is None else [call]), *block.test.sites]):
-            opened[site].append(block)
+        for call in {site for site in (block.test.call, *block.test.sites) if site is not None}:
+            opened[call].append(block)
     return opened
 
 

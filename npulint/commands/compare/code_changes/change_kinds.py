@@ -96,8 +96,8 @@ def defines_option(change: Change) -> bool:
 
 
 def _makes_option(tree: Tree) -> bool:
-    texts = (str(part.label[2]) for part in tree.parts[1:] if tree.kind == CALL and part.label[:2] == (CONST, "str"))
-    return any(text.startswith("--") for text in texts)
+    texts = (str(part.label[2]) for part in tree.parts[1:] if part.label[:2] == (CONST, "str"))
+    return tree.kind == CALL and any(text.startswith("--") for text in texts)
 
 
 def names_constant(change: Change) -> bool:
